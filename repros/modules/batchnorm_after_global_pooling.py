@@ -35,8 +35,8 @@ After pooling to 1 x 1, each channel has a single value, which batch_norm() refu
 pretrained model, or a mean of 0 and a variance of 1. Its weight and bias still train. With
 track_running_stats=False the layer has no statistics and raises in eval mode too. drop_last=True,
 tried in TRAILab/CaDDN#103, drops nothing because all batches are full. GroupNorm trains, but with
-two values per group its output is 1 or -1 for any image. InstanceNorm raises another error there,
-in eval mode too: leave InstanceNorm out.
+two values per group its output is 1 or -1 for any image. InstanceNorm raises a different error
+there, in eval mode too: omit InstanceNorm.
 """
 
 import torch

@@ -32,7 +32,7 @@ The variance of a single value is zero, so batch_norm() refuses one value per ch
 (torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
 samples in batches of four leave one sample over. drop_last=True alone also drops every other short
 batch, and silently drops a whole dataset that is smaller than a batch. With the lines, a dataset of
-one sample still has no batch. With a batch size of one, there is no short batch to drop: use a
+one sample still yields no batch. With a batch size of one, there is no short batch to drop: use a
 batch size of two.
 
 A DistributedSampler gives each of two ranks five of ten samples, so the length of the sampler

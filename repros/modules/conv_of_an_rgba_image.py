@@ -30,7 +30,7 @@
 
 The second dimension of the weight is the number of channels that the input must have
 (torch/nn/modules/conv.py). An RGBA image has four channels, and the first three are the colors. A
-grey image has one channel, or two with alpha: its first channel replaces all three colors. Any
+grey image has one channel, or two with alpha: the first channel stands in for all three colors. Any
 other number still raises: a height, if the channels come last, or the bands of a satellite image.
 
 A CMYK image has four channels too, and its first three pass as colors. In a batch with RGB images,

@@ -27,10 +27,10 @@
 """The message reports the height of the image as its number of channels.
 
 Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), but images from NumPy,
-OpenCV or PIL have their channels last. view() or reshape() to that shape runs, but cuts the memory
-at other places instead of moving the axes (pytorch/vision#676, Selen-Suyue/DensePolicy2D#3): here
-the mean of each color is lost. Without contiguous(), the features also have their channels last in
-memory, and a view() of the features raises.
+OpenCV or PIL have their channels last. view() or reshape() to that shape runs, but splits the
+memory at other places instead of moving the axes (pytorch/vision#676, Selen-Suyue/DensePolicy2D#3):
+here the mean of each color is lost. Without contiguous(), the features also have their channels
+last in memory, and a view() of the features raises.
 
 A single frame [height, width, 3] needs permute(2, 0, 1). Images of uint8, as OpenCV and PIL return
 them, also need float(), whether single or batched.

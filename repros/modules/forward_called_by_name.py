@@ -26,7 +26,7 @@
 # ///
 """The output is right, but the hooks of the model have not run.
 
-Calling the module runs its hooks around forward(); forward() itself does not know the hooks (docs:
+Calling the module runs its hooks around forward(); forward() itself runs no hooks (docs:
 torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run their hooks either
 way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks that run before the
 forward. A layer with such a hook uses the weight of the last call if its forward() is called by

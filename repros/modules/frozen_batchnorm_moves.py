@@ -45,8 +45,9 @@ dropout of the backbone (docs: torch.nn.Dropout).
 
 If you freeze the backbone after some steps, the optimizer still holds its weights. Momentum and
 weight decay move weights whose gradients are zero instead of None, as after zero_grad() in torch
-1.13: set the gradients to None, as the fix does. Freeze before DistributedDataParallel wraps the
-model: the wrapper waits for parameters that are frozen later, and the second forward raises.
+1.13: set the gradients to None, as the fix does. Freeze the backbone before DistributedDataParallel
+wraps the model: the wrapper waits for parameters that are frozen later, and the second forward
+raises.
 """
 
 import torch

@@ -31,8 +31,9 @@
 A function does not know the mode of the module that calls it: the argument training of
 torch.nn.functional.dropout is True by default (docs: torch.nn.functional.dropout). nn.Dropout()(x)
 inside the forward has the same effect, because it makes a new layer in train mode
-(yangze0930/NTS-Net#14). scaled_dot_product_attention() has no such argument: its dropout_p has to
-be 0 in eval mode. dropout(x, self.training) passes the mode as p, and returns zeros in train mode.
+(yangze0930/NTS-Net#14). scaled_dot_product_attention() has no training argument: its dropout_p has
+to be 0 in eval mode. dropout(x, self.training) passes the mode as p, and returns zeros in train
+mode.
 """
 
 import torch

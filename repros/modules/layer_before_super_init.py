@@ -31,10 +31,10 @@
 """The traceback ends in torch's __setattr__, called from the line of __init__ that makes a layer.
 
 Module.__init__() creates the dictionaries in which layers are registered
-(torch/nn/modules/module.py). So super().__init__() has to come first, but it is easily forgotten
-(Genentech/gReLU#188). The generated __init__() of a dataclass never calls it. super().__init__()
-does not reach Module either if a mixin comes before Module and does not call super().__init__()
-itself.
+(torch/nn/modules/module.py). So super().__init__() has to come first, but this call is easily
+forgotten (Genentech/gReLU#188). The generated __init__() of a dataclass never calls it.
+super().__init__() does not reach Module either if a mixin comes before Module and does not call
+super().__init__() itself.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear after flattened features raises on images of another size"
+# title = "A Linear after flattened features raises on images of a different size"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [
@@ -42,7 +42,7 @@ worked.
 Its in_features is the number of channels times the height and width of the features, which grow
 with the image (in steps, after a stride or pooling). AdaptiveAvgPool2d() to the original height and
 width, here 4 x 4, leaves features of that size unchanged (docs: torch.nn.AdaptiveAvgPool2d). A
-view() with -1 for the batch size runs if the sizes divide, and turns one sample into several rows
+view() with -1 as the batch size runs if the sizes divide, and turns one sample into several rows
 (qijiezhao/pseudo-3d-pytorch#28). On MPS the pooling may raise if one size does not divide the other
 (pytorch#143864). On CUDA its backward raises under use_deterministic_algorithms(True) (docs:
 torch.use_deterministic_algorithms).

@@ -37,11 +37,11 @@
 
 The implicit dim is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
 (torch/nn/functional.py). For [batch, classes] the implicit dim is right, so the warning is easily
-ignored. In motokimura/capsnet_pytorch#1 it led to a softmax over the wrong dimension. If the
-implicit dim is right, such as 1 for the classes of [batch, classes, height, width], write that
-dimension instead of -1. Over a last dimension of 1, every weight is 1. The energies of [batch,
-steps, 1] need dim=1. The coupling of capsules [1, inputs, outputs, 1], whose implicit dim is that
-of the inputs, needs dim=2.
+ignored. In motokimura/capsnet_pytorch#1, the implicit dim led to a softmax over the wrong
+dimension. If the implicit dim is right, such as 1 for the classes of [batch, classes, height,
+width], write that dimension instead of -1. Over a last dimension of 1, every weight is 1. The
+energies of [batch, steps, 1] need dim=1. The coupling of capsules [1, inputs, outputs, 1], whose
+implicit dim is that of the inputs, needs dim=2.
 """
 
 import warnings

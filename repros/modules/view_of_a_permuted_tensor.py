@@ -40,7 +40,7 @@ torch.Tensor.view), which transpose() has swapped. reshape() copies if necessary
 change of its result may not reach x. Features of a convolution over permuted images raise too, and
 so does a slice such as x[:, :2].view(-1). A view() that merges no dimensions runs. A view() or
 reshape() in place of the transpose, as in jeya-maria-jose/TransWeather#2, does not move the axes:
-it runs, but returns the elements in another order.
+it runs, but returns the elements in a different order.
 """
 
 import torch

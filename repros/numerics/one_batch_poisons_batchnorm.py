@@ -45,7 +45,7 @@ The check of the loss is still needed for a label that is NaN. To repair a poiso
 reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
 DistributedDataParallel, all ranks have to skip together.
 
-The lines find only a bad input. x is finite if a layer before the BatchNorm overflows, or if the
+The lines detect only bad inputs. x is finite if a layer before the BatchNorm overflows, or if the
 square of an x of 1e20 overflows in running_var: look for inf and NaN in the buffers after the
 forward.
 """

@@ -23,7 +23,7 @@
 """The mean of a long segment is a fraction of its values.
 
 The kernel sums the values in `scalar_t initial_value`, which is bfloat16
-(aten/src/ATen/native/SegmentReduce.cpp): in bfloat16, 256 + 1 is 256. The sum of the segment is
+(aten/src/ATen/native/SegmentReduce.cpp): in bfloat16, 256 + 1 is 256. So the sum of the segment is
 256, and the mean is 256 / 4096. In float16 the sum stops at 2048, so the mean is 1/2; "sum" fails
 in the same way. index_reduce sums, and possibly counts, in bfloat16 too (pytorch#139242). Over 4096
 rows of a column of ones, its mean is also 1/16 on 2.3 and later. On 1.13 and 2.0 its mean is 1,

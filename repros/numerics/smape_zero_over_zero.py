@@ -29,7 +29,7 @@
 row where both are 0, and the mean over all rows is nan.
 
 Such a row is predicted exactly, and the fixes of other libraries count it as 0 (uber/causalml#1050,
-unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with another prediction is inf, and the
+unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with a nonzero prediction is inf, and the
 lines do not fix that. In float16 a sum above 65504 is inf, and its row counts as 0: pass float32 to
 the lines.
 """

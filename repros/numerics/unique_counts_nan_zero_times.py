@@ -23,7 +23,7 @@
 """The counts of unique() omit every NaN: each NaN is among the values, with a count of 0.
 
 The kernel looked the counts up in a hash map, where a NaN is never found because it is not equal to
-itself (pytorch#94886). The kernel that sorts counts a NaN (pytorch#107846, reverted before 2.2 and
+itself (pytorch#94886). The sorting kernel counts a NaN (pytorch#107846, reverted before 2.2 and
 back as pytorch#113420). Each NaN is still a separate value with a count of 1, whereas
 numpy.unique() merges all NaN values.
 

@@ -33,8 +33,7 @@ is divided by 1e-12 as well: one step of SGD ruins the weights that produced the
 1e-12 is 0, and the value is nan again.
 
 With the lines, a vector whose squares underflow, below 1e-23 in float32, counts as zero too (x /
-norm was inf). The second derivative of a zero row is nan: a gradient penalty has to leave out such
-rows.
+norm was inf). The second derivative of a zero row is nan: a gradient penalty has to omit such rows.
 """
 
 import torch

@@ -38,10 +38,11 @@ times as far after ten steps with a momentum of 0.9, and 1.4 times or more in th
 RMSprop and Adagrad.
 
 Across groups, a repeated parameter is an error (pytorch#40967). Within a group it was meant to be
-an error too, but became a warning because the error broke a library's tests (pytorch#41597).
+an error too, but was changed to a warning because the error broke a library's tests
+(pytorch#41597).
 
 A checkpoint of an optimizer that held the weight twice does not load into the optimizer of the
-lines: a ValueError says that the group has another size.
+lines: a ValueError says that the group has a different size.
 """
 
 import warnings

@@ -28,9 +28,9 @@
 zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
 
 With a gradient of zeros, the layer is moved by momentum, as here, by weight decay
-(iamwangyabin/S-Prompts#2), and by Adam. SGD without momentum and weight decay does not move the
-layer, and neither does RMSprop without momentum. zero_grad() writes zeros with set_to_none=False,
-which was the default before torch 2.0; since then it removes the gradients by default (docs:
+(iamwangyabin/S-Prompts#2), and by Adam. SGD without momentum or weight decay does not move the
+layer, nor does RMSprop without momentum. zero_grad() writes zeros with set_to_none=False, which was
+the default before torch 2.0; since then it removes the gradients by default (docs:
 torch.optim.Optimizer.zero_grad). The layer also moves if nothing clears its gradients, as in a loop
 over the parameters that require a gradient.
 

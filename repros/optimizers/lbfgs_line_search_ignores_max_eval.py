@@ -27,7 +27,7 @@ limit by the evaluations of its last line search: many with a small lr, as here,
 searches are short.
 
 Since the fix, the step still exceeds the limit by one at times, with max_eval of 1, 2, 5 and 10 on
-Rosenbrock's function. Without a line search, 1 also becomes 2.
+Rosenbrock's function. Without a line search, a max_eval of 1 also becomes 2.
 """
 
 import torch

@@ -43,8 +43,8 @@ diverge without a line search: the loss of a small network went from 0.6 to over
 epochs. BatchNorm counts each evaluation, about ten per step, as a batch.
 
 A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. The
-loss is then the same at every point, and LBFGS stops after one step of gradient descent. It ends
-far from a minimum that it reaches at once with a real closure.
+loss is then the same at every point, and LBFGS stops after one step of gradient descent. LBFGS then
+ends far from a minimum that it reaches at once with a real closure.
 """
 
 import torch

@@ -42,8 +42,8 @@ copy.deepcopy() of the model has new parameters as well, and so does a model aft
 with assign=True.
 
 A scheduler that was made before still holds the first optimizer. The rate of the new optimizer then
-stays constant, and a warning says that lr_scheduler.step() came before optimizer.step(). Make the
-scheduler again after the lines.
+stays constant, and a warning says that lr_scheduler.step() came before optimizer.step(). After the
+lines, create the scheduler again.
 """
 
 import torch

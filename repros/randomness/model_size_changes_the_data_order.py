@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed, a model of another size gets the training rows in another order"
+# title = "With the same seed, a model of a different size gets the training rows in a different order"
 # kind = "silent"
 # symptom = "the two models see the rows in different orders"
 # origin = "design"
@@ -26,15 +26,15 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The weights of the model and the shuffle are drawn from the same generator, the global one
-(torch/utils/data/sampler.py): a model that draws more weights leaves the generator in another
+(torch/utils/data/sampler.py): a model that draws more weights leaves the generator in a different
 state. If the loader has its own generator, the order depends only on the seed of that generator;
 random_split() needs its own generator too. A second torch.manual_seed() between model and loader
 would make the training noise repeat the numbers that were used for the weights.
 
 A WeightedRandomSampler takes its own generator as well. Dropout, and augmentation with
-num_workers=0, still draw from the global generator, which another model leaves in another state. So
-do the initial weights of the layers that are made after a new layer. An unused layer changes the
-results if it is made first, but not if it is made last.
+num_workers=0, still draw from the global generator, which a different model leaves in a different
+state. So do the initial weights of the layers that are made after a new layer. An unused layer
+changes the results if it is made first, but not if it is made last.
 """
 
 import torch

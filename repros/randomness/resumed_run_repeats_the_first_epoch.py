@@ -30,7 +30,7 @@ does the dataset if there are no workers: see checkpoints/resume_repeats_the_shu
 moves the state to a GPU too, where set_state() rejects it: hence cpu().
 
 With persistent_workers=True, a loader draws once more from its generator when it starts, so a
-resumed loader continues with another order. Pass the generator to RandomSampler(rows,
+resumed loader continues with a different order. Pass the generator to RandomSampler(rows,
 generator=generator) instead, and pass this sampler to the loader.
 
 Two restarts from one checkpoint start with the same rows: save another checkpoint between them.

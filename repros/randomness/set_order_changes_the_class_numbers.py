@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Class numbers taken from a set of strings change at every start of Python"
+# title = "Class numbers taken from a set of strings change each time Python starts"
 # kind = "silent"
 # symptom = "the class numbers differ between two starts"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed, another num_workers gives different augmentations"
+# title = "With the same seed, a different num_workers gives different augmentations"
 # kind = "silent"
 # symptom = "1 and 2 workers augment differently"
 # origin = "design"
@@ -35,8 +35,8 @@
 multi-process data loading), and the rows that it loads depend on the number of workers
 (pytorch#138989). The draws for a row are the same for any number of workers only if the seed comes
 with the row. A sampler runs in the main process, so it can draw new seeds for the rows in each
-epoch. It uses its own generator, because persistent workers draw less from the common generator. On
-several ranks, this sampler would give all rows to each rank: draw the seeds in a
+epoch. The sampler uses its own generator, because persistent workers draw less from the common
+generator. On several ranks, this sampler would give all rows to each rank: draw the seeds in a
 DistributedSampler, from a generator seeded with the numbers of the run, the epoch and the rank.
 
 Every loader over the dataset needs such a sampler, including the validation loader: plain numbers
@@ -44,7 +44,7 @@ raise TypeError, and so does a Subset.
 
 Another machine can still differ: sums over 1 and over 2 threads already round differently.
 
-The lines are for transforms that draw from torch; others need the seed themselves,
+The lines are for transforms that draw from torch; other transforms need the seed itself:
 random.Random(seed) or numpy.random.default_rng(seed).
 
 All of these runs have a seeded generator for the loader, as the documentation advises (docs:

@@ -24,8 +24,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The shapes fit and the loss falls (AndersonJo/dqn-pytorch#1), but the model does not use the
-time.
+"""The shapes fit and the loss falls (AndersonJo/dqn-pytorch#1), but no information passes between
+the time steps.
 
 By default, the first dimension is the time and the second is the batch (docs: torch.nn.LSTM): a
 batch of sequences runs as one sequence per time step, from sample to sample. The states, h and c,

@@ -36,8 +36,8 @@
 The second dimension of the hidden state is the size of the current batch (docs: torch.nn.GRU), and
 the last batch is smaller. drop_last=True, proposed in udacity/deep-learning-v2-pytorch#398, leaves
 the model unable to predict one sample. Without a state, torch creates zeros of the right size
-(docs: torch.nn.GRU). It does so for a PackedSequence too, whose len() is not its batch size. Here x
-has the batch first; otherwise the batch size is x.shape[1].
+(docs: torch.nn.GRU). This also works for a PackedSequence, whose len() is not its batch size. Here
+x has the batch first; otherwise the batch size is x.shape[1].
 
 The lines are for a GRU or RNN with one layer and one direction. An LSTM takes two such states, as a
 pair (docs: torch.nn.LSTM), and a cell has states with two dimensions (docs: torch.nn.GRUCell).

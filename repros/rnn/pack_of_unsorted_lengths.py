@@ -29,9 +29,9 @@
 
 enforce_sorted is True by default, for export to ONNX; with False, the function sorts the batch
 itself (docs: pack_padded_sequence). Sorting the lengths, as advised in pytorch#8026, without
-sorting the sequences in the same way gives each sequence the length of another. If you delete your
-own sort(), outputs and states have the order of the labels. To change packed.data, write
-packed._replace(data=...): PackedSequence(data, batch_sizes) drops the order
+sorting the sequences in the same way gives each sequence the length of another sequence. If you
+delete your own sort(), outputs and states have the order of the labels. To change packed.data,
+write packed._replace(data=...): PackedSequence(data, batch_sizes) drops the order
 (torch/nn/utils/rnn.py), and the samples come back sorted, without an error.
 
 A batch of (batch, time, features) needs batch_first=True. Otherwise the first len(lengths) time

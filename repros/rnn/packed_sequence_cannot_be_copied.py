@@ -25,8 +25,9 @@
 """Since torch 2.11, a call that the signature of PackedSequence.to() allows raises.
 
 Up to 2.10, its docstring told users to pass copy as a keyword (torch/nn/utils/rnn.py). to() passes
-its arguments to Tensor.to(), which copies the data. Since 2.11, it also passes them to the parser
-of Module.to(), which does not know copy, to convert the index tensors (torch/nn/utils/rnn.py).
+its arguments to Tensor.to(), which copies the data. Since 2.11, to() also passes its arguments to
+the parser of Module.to(), which does not accept copy, to convert the index tensors
+(torch/nn/utils/rnn.py).
 """
 
 import torch

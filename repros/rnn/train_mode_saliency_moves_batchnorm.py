@@ -34,8 +34,8 @@
 optimizer stepped.
 
 Such a forward updates the running statistics of BatchNorm (docs: torch.nn.BatchNorm1d), unless the
-layer has track_running_stats=False or momentum=0. It also updates those of an InstanceNorm with
-track_running_stats=True. Users expect no_grad() to prevent this
+layer has track_running_stats=False or momentum=0. The forward also updates the statistics of an
+InstanceNorm with track_running_stats=True. Users expect no_grad() to prevent this
 (facebookresearch/unbiased-teacher#47), but the forward writes the statistics
 (torch/nn/modules/batchnorm.py).
 """

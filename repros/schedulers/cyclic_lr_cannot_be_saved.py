@@ -34,11 +34,12 @@
 """Training with CyclicLR fails at its first checkpoint.
 
 1.13 keeps its own scaling function as a weakref.WeakMethod in the scheduler, and state_dict()
-includes it (pytorch#88684). With your own scale_fn, state_dict() includes this function instead: a
-lambda cannot be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A new CyclicLR
-creates both functions itself, so the checkpoint does not need them (speechbrain/speechbrain#1683).
-A file saved by 1.13 with your own scale_fn needs state["_scale_fn_custom"] = None before torch 2
-loads it. In a SequentialLR or ChainedScheduler, both are in the states of state["_schedulers"].
+includes this object (pytorch#88684). With your own scale_fn, state_dict() includes the scale_fn
+instead: a lambda cannot be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A
+new CyclicLR creates both functions itself, so the checkpoint does not need them
+(speechbrain/speechbrain#1683). A file saved by 1.13 with your own scale_fn needs
+state["_scale_fn_custom"] = None before torch 2 loads it. In a SequentialLR or ChainedScheduler,
+both are in the states of state["_schedulers"].
 """
 
 import io

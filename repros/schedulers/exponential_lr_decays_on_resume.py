@@ -28,7 +28,7 @@
 # choice = "Take the lines if the checkpoint holds the state of the scheduler; take the fix if it holds only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
-"""Every resume with last_epoch multiplies the learning rate by gamma.
+"""Every resume with last_epoch multiplies the learning rate by gamma again.
 
 The constructor ends with a step, and get_lr() left the rate unchanged only if this step led to
 epoch 0. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again

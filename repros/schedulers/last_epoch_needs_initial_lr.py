@@ -47,8 +47,9 @@ Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar
 disappears, but the rate is not decayed: get_lr() of most schedulers multiplies the rate of the
 group (torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR,
 as in real-stanford/universal_manipulation_interface#70, and for CyclicLR.
-CosineAnnealingWarmRestarts is then in another cycle, and OneCycleLR next raises KeyError: 'max_lr'.
-SequentialLR does not raise, but starts again (schedulers/sequential_lr_forgets_last_epoch).
+CosineAnnealingWarmRestarts is then in a different cycle, and OneCycleLR next raises KeyError:
+'max_lr'. SequentialLR does not raise, but starts again
+(schedulers/sequential_lr_forgets_last_epoch).
 """
 
 import torch

@@ -42,9 +42,9 @@ SequentialLR never uses (torch/optim/lr_scheduler.py).
 
 MultiplicativeLR continues from the current rate. LambdaLR and ExponentialLR start at the base rate,
 so the lambda has to start with the factor of the last epoch before the milestone. This factor is
-0.2 here. From a milestone of 6 on it is 1, because total_iters of ConstantLR is 5 by default, and
-it is 1 if a warmup has ended before the milestone. ExponentialLR(optimizer, 0.5) can replace the
-LambdaLR only if the factor is 1.
+0.2 here. From a milestone of 6 on, the factor is 1, because total_iters of ConstantLR is 5 by
+default, and the factor is 1 if a warmup has ended before the milestone. ExponentialLR(optimizer,
+0.5) can replace the LambdaLR only if the factor is 1.
 """
 
 import torch

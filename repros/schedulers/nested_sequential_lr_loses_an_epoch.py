@@ -36,10 +36,10 @@
 """The inner schedule runs one epoch early.
 
 The constructor of the outer SequentialLR reverts the first step of all schedulers and repeats it
-for the first scheduler. For an inner SequentialLR it uses step(), which advances the inner schedule
-by an epoch (pytorch#196242). Before 2.6, it reverted only the first step of the inner SequentialLR,
-not the first steps of the schedulers in it (pytorch#132745), and the rate of the warmup was never
-set.
+for the first scheduler. For an inner SequentialLR, the constructor calls step(), which advances the
+inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor reverted only the first
+step of the inner SequentialLR, not the first steps of the schedulers in it (pytorch#132745), and
+the rate of the warmup was never set.
 
 An inner SequentialLR or ChainedScheduler that is a later part raises at its milestone, because
 neither has a get_lr(): a TypeError on 2.7, and a NotImplementedError without a text on 2.13 and

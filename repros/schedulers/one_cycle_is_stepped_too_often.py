@@ -30,8 +30,8 @@
 
 total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for a
 further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs; in
-A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller. To train for
-longer, make a new schedule, because load_state_dict() restores the old total_steps.
+A4Bio/PiFold#6 total_steps was a constant that no longer fits once the batches are smaller. To train
+for longer, make a new schedule, because load_state_dict() restores the old total_steps.
 
 With gradient accumulation, call step() beside optimizer.step(), and count these calls in
 total_steps: epochs * len(loader) would leave the cycle unfinished

@@ -35,8 +35,8 @@
 
 With a tensor, a change of the rate does not recompile a compiled optimizer (docs:
 recipes/compiling_optimizer_lr_scheduler). ReduceLROnPlateau replaced the tensor with a float, and
-the step was compiled again (pytorch#163093). The lines put the tensor back with its new value. They
-do so for every optimizer: Adam and AdamW lose their tensor too.
+the step was compiled again (pytorch#163093). The lines put the tensor back with its new value. The
+lines work for every optimizer: Adam and AdamW lose their tensor too.
 
 Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
 group. If two groups hold the same tensor, as with lr=torch.tensor(1.0) of the optimizer, the rate

@@ -29,10 +29,10 @@ resume at epoch 2 or 3 is right, but from epoch 4 on every resume is wrong
 (torch/optim/lr_scheduler.py).
 
 The constructor treats last_epoch as the position in the first cycle, and its first step turns this
-into a position in the second cycle. It used to subtract the length of the first cycle, which is
-right in the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 it uses
-the remainder, which is right if all cycles have the same length: with T_mult=1. step(epoch) finds
-the cycle for any T_mult (torch/optim/lr_scheduler.py).
+into a position in the second cycle. This step used to subtract the length of the first cycle, which
+is right in the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 the
+step uses the remainder, which is right if all cycles have the same length: with T_mult=1.
+step(epoch) finds the cycle for any T_mult (torch/optim/lr_scheduler.py).
 """
 
 import torch
