@@ -40,10 +40,10 @@ Features this large make the squared error huge, and each step overshoots; the a
 normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with
 one deviation for all columns, a small feature next to a large feature stays small and trains
 nothing. Targets in the thousands have the same effect on a network of two layers, however small its
-features are. If hundreds of columns rise and fall together, their steps add up: they also need a
-smaller lr. Small batches need a smaller lr too if a column has a few far values, such as incomes
-(their logarithm trains), or is 1 in one row of a thousand: a single standardized value of 30
-overshoots.
+features are. If hundreds of columns rise and fall together, their steps add up: such data also
+needs a smaller lr. Small batches need a smaller lr too if a column has a few far values, such as
+incomes (their logarithm trains), or is 1 in one row of a thousand: a single standardized value of
+30 overshoots.
 """
 
 import torch

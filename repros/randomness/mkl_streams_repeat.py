@@ -43,8 +43,8 @@ however long it is, in float64 too. In a training run, two such calls are far ap
 the first calls of two generators, whose seeds were searched for. torch.rand() draws one number per
 element (control). One in 2**24 of these numbers is 0. Noise of almost 0 in its place would be far
 below all other noise, and draw a class of weight 1e-20. The lines return no number above 16.64;
-exponential_() exceeds this with one number in 17 million. Builds without MKL, such as those for
-ARM, do not use these streams (not measured).
+exponential_() exceeds this bound for one number in 17 million. Builds without MKL, such as those
+for ARM, do not use these streams (not measured).
 
 bernoulli_() and dropout repeat in the same way in 2.0 to 2.6. On Intel CPUs, bernoulli_() used
 these streams before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from

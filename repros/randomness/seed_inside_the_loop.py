@@ -32,8 +32,8 @@
 the first step. Seed once, before the outermost loop: in a function that is called for each epoch,
 the lines draw the same noise in each epoch. torch.manual_seed() in the loop does the same to the
 global generator, and thus to dropout and shuffling. So does evaluation code that sets a seed and is
-called from the loop (huggingface/diffusers#7991): let this code draw from its own generator, or
-within torch.random.fork_rng().
+called from the loop (huggingface/diffusers#7991): let this code draw from its own generator, or run
+it within torch.random.fork_rng().
 """
 
 import torch

@@ -42,9 +42,10 @@
 train() may follow a validation (Lightning-AI/pytorch-lightning#18930) or start each epoch
 (pgniewko/gt-pyg#112).
 
-train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so they cannot
-restore a model whose submodules are in different modes. Flags set by hand can, but they bypass the
-train() of a module that does more, such as a LoRA layer that merges its weights in eval().
+train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so these calls
+cannot restore a model whose submodules are in different modes. Flags set by hand can, but they
+bypass the train() of a module that does more, such as a LoRA layer that merges its weights in
+eval().
 
 eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm keep
 training unless requires_grad_(False) was called.
