@@ -105,7 +105,7 @@ def render(overhead: Overhead) -> str:
     lines = [
         "# How long the harness takes",
         "",
-        f"Written by `{COMMAND}`: torch {overhead.torch}, {overhead.cores} cores.",
+        f"Measured by `{COMMAND}` with torch {overhead.torch} on {overhead.cores} cores.",
         "",
         table(("what", "measured", "target"), cells, numbers=("measured",)),
     ]

@@ -541,13 +541,13 @@ def render(speed: Speed) -> str:
     lines = [
         f"# Speed on {speed.device}",
         "",
-        f"Written by `{COMMAND.format(device=speed.device)}`:",
+        f"Measured by `{COMMAND.format(device=speed.device)}` with",
         f"torch {torch.__version__}, Python {platform.python_version()}, {speed.hardware}.",
-        "Variants take turns in one run. The ratio is the time of a variant divided by the time of",
-        "the first variant of its group in the same round: the median, and the range of the middle",
-        "80 % of the rounds.",
+        "The variants take turns in a single run. The ratio of a variant is its time divided by the time",
+        "of the first variant of the group in the same round. The table shows the median ratio, and the",
+        "range of the middle 80 % of the rounds.",
         *(
-            ["They are timed by events of the device."]
+            ["The calls are timed by events of the device."]
             if BY_NAME[speed.device].asynchronous
             else []
         ),

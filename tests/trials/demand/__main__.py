@@ -137,14 +137,15 @@ def render(
     lines = [
         "# What people ask, and what is answered",
         "",
-        "Written by `nox -s demand` from a sample of public threads about failures of PyTorch. If the",
-        "author of a thread pasted an error text, `explain` gets the text. Its first answer counts, and a",
-        "list of causes is right if it contains the real one. If a thread has only a symptom, `search` gets",
-        f"the symptom in a sentence of our own, and its first {FIRST} results count. The threads of the first two",
-        "rows were read while messages and keywords were written. The fresh threads were collected and",
-        "worded by a reader who had seen neither. Most keywords were written by readers who had not seen",
-        "the fresh threads. Before that, 49 % of the fresh symptoms were answered; a few synonyms have been",
-        "added since. *Weighted* counts a thread by how common its class is, from 5 (everywhere) to 1.",
+        "`nox -s demand` writes this page from a sample of public threads about PyTorch failures. If the",
+        "author of a thread pasted an error text, `explain` receives this text. Only the first answer",
+        "counts, and a list of causes is right if it contains the real cause. If a thread has only a",
+        f"symptom, `search` receives the symptom in our own words, and the first {FIRST} results count. The threads",
+        "of the first two rows were read while messages and keywords were written. A reader who had seen",
+        "neither messages nor keywords collected and worded the fresh threads. Most keywords were written",
+        "by readers who had not seen the fresh threads. Before that, 49 % of the fresh symptoms were",
+        "answered; a few synonyms have been added since. The *weighted* share counts each thread by the",
+        "frequency of its class, from 5 (everywhere) to 1.",
         "",
     ]
     rows = []
@@ -165,7 +166,7 @@ def render(
     lines += [table(header, rows, header[1:]), ""]
     lines += [
         f"Of {strangers} questions and errors about other subjects (other libraries, installation, drivers,",
-        f"shapes in NumPy), `explain` answers {explained} and `search` finds something for {near}.",
+        f"shapes in NumPy), `explain` answers {explained} and `search` returns results for {near}.",
         "",
         "## By class",
         "",
@@ -190,10 +191,11 @@ def figure(asked_of: dict[str, list[Asked]], explained: int, strangers: int) -> 
     pasted = [thread for thread in asked if thread.pasted]
     symptoms = [thread for thread in asked if not thread.pasted]
     return (
-        f"- Of {len(asked)} public threads that nobody read while messages were written, `explain` names the cause of "
-        f"{percent(pasted, RIGHT):.0f} % of\n  the {len(pasted)} with an error text, and `search` the cause of "
-        f"{percent(symptoms, RIGHT):.0f} % of the {len(symptoms)} with only a symptom; of {strangers} texts\n"
-        f"  about other subjects, `explain` answers {explained} ([docs/demand.md]({PAGE}))."
+        f"- Of {len(asked)} public threads that nobody had read while the messages were written, {len(pasted)} contain "
+        f"an error text\n  and {len(symptoms)} only a symptom. `explain` names the right cause for "
+        f"{percent(pasted, RIGHT):.0f} % of the error texts, and `search` for\n  {percent(symptoms, RIGHT):.0f} % of the "
+        f"symptoms. Of {strangers} texts about other subjects, `explain` answers {explained}\n"
+        f"  ([docs/demand.md]({PAGE}))."
     )
 
 

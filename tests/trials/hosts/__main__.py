@@ -26,9 +26,9 @@ def render(results: Sequence[Row]) -> str:
         "",
         f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, Python",
         f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of each",
-        "host, with the fixes in its loop, hooks or callbacks. The result is compared with the host's",
-        "own, with plain torch, or with one process. The same run checks what the host does without",
-        "the fixes; an empty column means that this was not checked.",
+        "host, with the fixes in the loop, hooks or callbacks. The results are compared with those of the",
+        "host itself, of plain torch, or of a single process. The same run checks the behavior of the host",
+        "without the fixes. If this behavior was not checked, the column is empty.",
         "",
         rows(results),
     ]

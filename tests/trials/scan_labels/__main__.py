@@ -220,23 +220,25 @@ def render(
     lines = [
         "# What scan finds in public code, and how much of it is true",
         "",
-        "Written by `nox -s scan-labels`. Each place was read by one person:",
+        "`nox -s scan-labels` writes this page. One person read and labeled each place:",
         "",
         "- *true*: the code as written can show the failure under the rule's condition.",
         "- *harmless*: the code around the place prevents the failure.",
         "- *false*: the rule misread the code.",
-        "- *dead*: the true places that never run in their repository, because nothing calls the code or",
-        "  the program stops earlier with another error.",
-        "- *precision*: the share of true places among those that were found and read; *where run* is the",
-        "  same share with dead places counted as harmless.",
-        "- *recall*: the share of the known true places that are found. Nobody knows all true places.",
+        "- *dead*: the number of true places that never run in their repository, because nothing calls the",
+        "  code or the program stops earlier with another error.",
+        "- *precision*: the share of true places among the places that were found and read; *where run* is",
+        "  the same share with dead places counted as harmless.",
+        "- *recall*: the share of known true places that the rules find. Nobody knows all true places.",
         "- *tuning*: repositories that were read while the rules were written.",
-        "- *fresh*: repositories that were fetched after the rules were done. At most "
-        f"{PER_REPOSITORY} places per rule and",
-        f"  repository were read. At first reading, {FIRST_TRUE} of their {FIRST_READ} errors and warnings were true "
-        f"({_share(FIRST_TRUE):.0f} %;",
-        f"  where run {_share(FIRST_TRUE - FIRST_DEAD):.0f} %); the rules have been corrected since. Two earlier fresh sets, now part of",
-        "  tuning, had 56 % and 75 %, with dead places counted as harmless.",
+        "- *fresh*: repositories that were fetched after the rules were finished. At most "
+        f"{PER_REPOSITORY} places per rule",
+        "  and repository were read. When these places were first read, "
+        f"{FIRST_TRUE} of {FIRST_READ} errors and warnings",
+        f"  were true ({_share(FIRST_TRUE):.0f} %; where run "
+        f"{_share(FIRST_TRUE - FIRST_DEAD):.0f} %). The rules have been corrected since. Two earlier fresh",
+        "  sets, now part of tuning, had a precision of 56 % and 75 %, with dead places counted as",
+        "  harmless.",
         "",
     ]
     serious = {reproducer.id for reproducer in reproducers if reproducer.rule != "note"}
@@ -251,7 +253,7 @@ def render(
         *("true, not found", "recall", "not read"),
     )
     lines += [table(("places", "repositories", *numbers), rows, ("repositories", *numbers)), ""]
-    lines += ["## By rule", "", "Both sets together.", ""]
+    lines += ["## By rule", "", "These are the counts for both sets together.", ""]
     every = [label for places in sets.values() for label in places]
     rows = [
         (f"`{reproducer.id}`", reproducer.rule, *_numbers(count(every, found, {reproducer.id})))
@@ -277,8 +279,8 @@ def figure(places: list[Label]) -> str:
     repositories = len({label.repository for label in places})
     return (
         f"- Of {FIRST_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "
-        f"were not written for,\n  {_share(FIRST_TRUE):.0f} % were true "
-        f"({_share(FIRST_TRUE - FIRST_DEAD):.0f} % in code that something runs) ([docs/scan.md]({address(TABLE)}))."
+        f"were not written for,\n  {_share(FIRST_TRUE):.0f} % were true, "
+        f"and {_share(FIRST_TRUE - FIRST_DEAD):.0f} % were true in code that runs ([docs/scan.md]({address(TABLE)}))."
     )
 
 
@@ -291,10 +293,11 @@ def found_in_code(
     lines = [
         "# Found in real code",
         "",
-        "Written by `nox -s scan-labels`: places in public repositories, at the linked commit, whose code",
-        "can show a failure of this corpus under the stated condition. One person read each place. The",
-        "reproducers have been run, but the code of the repositories has not. The list does not mean that",
-        "anyone was harmed, and much of the code may have changed since. No reports have been filed.",
+        "`nox -s scan-labels` writes this list of places in public repositories, at the linked commit. The",
+        "code at each place can show a failure of this corpus under the stated condition. One person read",
+        "each place. The reproducers have been run, but the code of the repositories has not. The list does",
+        "not mean that anyone was harmed, and much of the code may have changed since. No reports have been",
+        "filed.",
     ]
     places = list(places)
     at = paired(places, found)
