@@ -1,6 +1,6 @@
-"""Every way to run the project.
+"""The nox sessions of the project.
 
-`nox -l` lists the sessions; arguments after `--` go to the tool that a session runs.
+`nox -l` lists the sessions. A session passes arguments after `--` to the tool that it runs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 
 import nox
 
-sys.path.insert(0, str(Path(__file__).parent))  # nox does not put this folder there
+sys.path.insert(0, str(Path(__file__).parent))  # nox does not add this folder
 from matrix import devices, torches
 from matrix.torches import Torch
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_existing_virtualenvs = True
-# A missing interpreter would otherwise be a skip, which passes.
+# By default, nox skips a session whose interpreter is missing, and succeeds.
 nox.options.error_on_missing_interpreters = True
 nox.options.sessions = ["repros"]
 
@@ -27,7 +27,7 @@ NEWEST = TORCHES[-1]
 
 
 def installed(session: nox.Session) -> str:
-    """The version of torch in the session's environment, without its local part, or ""."""
+    """The version of torch in the session's environment, without the local part; "" if none."""
     program = (
         "import importlib.metadata as m; print(*[d.version for d in m.distributions(name='torch')])"
     )
@@ -35,9 +35,9 @@ def installed(session: nox.Session) -> str:
 
 
 def install(session: nox.Session, torch: Torch, backend: str) -> None:
-    """Installs the project and this torch.
+    """Installs the project and this release of torch.
 
-    Takes PyTorch's own build if its index can be reached, else the default index's.
+    Uses the build from PyTorch's index if this index can be reached, else the default index.
     """
     project = ["-e", ".[test]", *torch.companions]
     if installed(session) == torch.version:
@@ -47,7 +47,7 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
     session.log(f"installing {requirement}, some 200 MB to 3 GB: this can take minutes")
     if session.venv_backend == "uv":
         own_build = ["--torch-backend", backend, *project, requirement]
-        # Quiet, and allowed to fail: without that index, uv prints two screens of errors.
+        # Silent and allowed to fail, because uv prints two screens of errors without the index.
         session.install(
             *own_build, silent=True, success_codes=[0, 1, 2], env={"UV_HTTP_RETRIES": "0"}
         )
@@ -61,9 +61,9 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
 
 
 def require(session: nox.Session, device: str) -> None:
-    """Fails before gigabytes are installed for a device that this machine cannot have.
+    """Fails early if this machine cannot have the device, before gigabytes are installed.
 
-    The probe finds out whether a device that the machine may have works.
+    If the machine may have the device, a later probe determines whether the device works.
     """
     if reason := devices.missing(device):
         session.error(reason)
@@ -96,12 +96,12 @@ def run_repros(session: nox.Session, torch: Torch, device: str | None = None) ->
 
 @nox.session(python=NEWEST.interpreter())
 def repros(session: nox.Session) -> None:
-    """The main job: every reproducer on the newest torch, on every device that works here."""
+    """Run every reproducer on the newest torch and on every device that works here."""
     run_repros(session, NEWEST)
 
 
 def add_device(device: str) -> None:
-    """Adds the session tests-cpu, or the one for another device."""
+    """Adds the session tests-cpu, or the corresponding session for another device."""
 
     @nox.session(name=f"tests-{device}", python=NEWEST.interpreter())
     def tests(session: nox.Session) -> None:
@@ -111,15 +111,15 @@ def add_device(device: str) -> None:
 
 
 def add_release(torch: Torch, device: str) -> None:
-    """Adds the sessions tests-cpu-2.4 and repros-cpu-2.4, or those for another pair.
+    """Adds sessions such as tests-cpu-2.4 and repros-cpu-2.4.
 
-    They are tagged: `nox -t matrix-cpu` runs them for every release.
+    The sessions have a tag: `nox -t matrix-cpu` runs them for every release.
     """
     options = {"python": torch.interpreter(), "tags": [f"matrix-{device}"], "default": False}
 
     @nox.session(name=f"tests-{device}-{torch.minor}", **options)  # type: ignore[call-overload]
     def tests(session: nox.Session) -> None:
-        # The harness does not depend on the torch under test; reproducers have their own session.
+        # The harness does not depend on torch, and the reproducers have their own session.
         paths = ["tests/fixes", *(["tests/trials/test_advice.py"] if device == "cpu" else [])]
         run_tests(session, torch, device, *paths)
 
@@ -138,7 +138,7 @@ for device in devices.DEVICES:
 
 
 def install_for_device(session: nox.Session) -> None:
-    """Installs the newest torch for the device that the arguments name: `-- --device cuda`."""
+    """Installs the newest torch for the device named in the arguments: `-- --device cuda`."""
     pairs = zip(session.posargs, session.posargs[1:])
     device = next((value for option, value in pairs if option == "--device"), devices.DEVICES[0])
     require(session, device)
@@ -155,14 +155,14 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST.interpreter())
 def texts(session: nox.Session) -> None:
-    """Collect what failures print on a device, for `explain`: `nox -s texts -- --device cuda`."""
+    """Collect the output of failures on a device: `nox -s texts -- --device cuda`."""
     install_for_device(session)
     session.run("python", "-m", "tests.trials.texts", *session.posargs)
 
 
 @nox.session(name="next-release", python=NEWEST.interpreter())
 def next_release(session: nox.Session) -> None:
-    """Test the harness in a copy, as committed, whose torches.toml has two more releases."""
+    """Test the harness in a clone whose torches.toml lists two more releases."""
     session.install("-e", ".[test]")
     copy = Path(session.create_tmp(), "project").absolute()
     shutil.rmtree(copy, ignore_errors=True)
@@ -172,7 +172,7 @@ def next_release(session: nox.Session) -> None:
         for version in (f"{major}.{minor + 1}.0", f"{major + 1}.0.0"):
             file.write(f'\n[[torch]]\nversion = "{version}"\npython = "{NEWEST.python}"\n')
     session.chdir(copy)
-    # these tests take minutes, and no release changes their results
+    # these tests take minutes, and their results do not depend on the releases
     slow = "not megabyte and not killed_ten_times and not marked_is_found and not found_no_more"
     command = ("python", "-m", "pytest", "-n", "auto", "-k", slow, "tests/harness")
     session.run(*command, *session.posargs)
@@ -180,14 +180,14 @@ def next_release(session: nox.Session) -> None:
 
 @nox.session(python="3.10", venv_backend="uv")
 def lowest(session: nox.Session) -> None:
-    """Test the harness with the lowest versions that pyproject.toml admits, of Python too."""
+    """Test the harness with the lowest versions that pyproject.toml allows, including Python's."""
     session.install("--resolution", "lowest-direct", "-e", ".[test]")
     session.run("python", "-m", "pytest", "-n", "auto", "tests/harness", *session.posargs)
 
 
 @nox.session
 def record(session: nox.Session) -> None:
-    """Measure every release and keep the records: `nox -s record -- 2.4 2.5`."""
+    """Measure all or the given releases and save the records: `nox -s record -- 2.4 2.5`."""
     session.install("-e", ".[record]")
     session.run("torch-repros", "record", *session.posargs)
 
@@ -206,7 +206,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST.interpreter())
 def mutants(session: nox.Session) -> None:
-    """Mutate the fixes and count what their tests notice: `nox -s mutants -- amp --minutes 20`."""
+    """Mutate the fixes and count the killed mutants: `nox -s mutants -- amp --minutes 20`."""
     install(session, NEWEST, backend="cpu")
     session.install("-e", ".[mutants]")
     session.run("python", "-m", "tests.trials.mutants", *session.posargs)
@@ -214,40 +214,40 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session(name="bad-inputs", python=NEWEST.interpreter())
 def bad_inputs(session: nox.Session) -> None:
-    """Give every public function input it does not expect; writes docs/bad-inputs.md."""
+    """Test every public function with unexpected input; writes docs/bad-inputs.md."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-m", "tests.trials.bad_inputs", *session.posargs)
 
 
 @nox.session(python=NEWEST.interpreter())
 def advice(session: nox.Session) -> None:
-    """Paste all printed advice into trainers, in every setting: `nox -s advice -- amp`."""
+    """Run all printed advice inside trainers, in every setting: `nox -s advice -- amp`."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-m", "tests.trials.advice", *session.posargs)
 
 
 @nox.session(python=NEWEST.interpreter())
 def differences(session: nox.Session) -> None:
-    """Look for bugs of torch by comparison: `nox -s differences -- long_sum --examples 500`."""
+    """Search for bugs in torch by comparison: `nox -s differences -- long_sum --examples 500`."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-W", "ignore", "-m", "tests.trials.differences", *session.posargs)
 
 
 @nox.session
 def demand(session: nox.Session) -> None:
-    """Count how many public questions are answered; writes docs/demand.md: `-- --verbose`."""
+    """Count right answers to public questions; writes docs/ (`-- --verbose` for details)."""
     session.install("-e", ".")
     session.run("python", "-m", "tests.trials.demand", *session.posargs)
 
 
 @nox.session(name="scan-labels")
 def scan_labels(session: nox.Session) -> None:
-    """Count how many findings of scan in public code are true; writes docs/: `-- --verbose`."""
+    """Count true findings of scan in public code; writes docs/ (`-- --verbose` for details)."""
     session.install("-e", ".")
     session.run("python", "-m", "tests.trials.scan_labels", *session.posargs)
 
 
-# mosaicml pins its own torch
+# mosaicml pins a version of torch
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],
     "mosaicml": ["mosaicml"],
@@ -257,7 +257,7 @@ PEERS = {
 @nox.session(python="3.11")
 @nox.parametrize("group", list(PEERS))
 def peers(session: nox.Session, group: str) -> None:
-    """Run other libraries against the properties of the fixes; writes docs/peers.md."""
+    """Test other libraries for the properties of the fixes; writes docs/peers.md."""
     if group == "newest":
         install(session, NEWEST, backend="cpu")
     pkg_resources = "setuptools<81"  # older releases of the peers still import it
@@ -282,7 +282,7 @@ def site(session: nox.Session) -> None:
 
 @nox.session(name="site-tests")
 def site_tests(session: nox.Session) -> None:
-    """Test the website in a headless Chromium: the system's, else Playwright's own."""
+    """Test the website in a headless Chromium, from the system or from Playwright."""
     session.install("-e", ".[site-tests]")
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         session.run("playwright", "install", "--with-deps", "chromium")
@@ -291,7 +291,7 @@ def site_tests(session: nox.Session) -> None:
 
 @nox.session
 def lighthouse(session: nox.Session) -> None:
-    """Rate the website with Lighthouse; needs node and a Chrome (CHROME_PATH names another)."""
+    """Rate the website with Lighthouse; needs node and Chrome (found by CHROME_PATH, if set)."""
     if not shutil.which("npx"):
         session.error("Lighthouse needs node, which brings npx: https://nodejs.org")
     session.install("-e", ".[site]")

@@ -1,6 +1,6 @@
-"""Options of the suite: the device to run on, and the copy of the fixes to test.
+"""Options of the test suite: the device to use, and the copy of the fixes to test.
 
-Imports neither torch nor Hypothesis, because the tests of the harness need neither.
+This file imports neither torch nor Hypothesis, because the tests of the harness need neither.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from matrix import catalog
 from matrix.devices import DEVICES
 
 FAMILIES = catalog.fixes()
-set_handler = signal.signal  # a test may put another in its place
-LIMIT = 300.0  # seconds for a test without its fixtures; the slowest test takes a tenth of it
+set_handler = signal.signal  # the original function, because a test may replace it
+LIMIT = 300.0  # seconds per test without its fixtures; the slowest test takes a tenth of this
 
 
 def pytest_addoption(parser):
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): tests that share one expensive fixture")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A background job ignores Ctrl-C, and so would the programs that tests start and interrupt.
+        # A background job ignores Ctrl-C, and the programs that tests interrupt would inherit this.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     device = config.getoption("--device")
     if device != "cpu":
@@ -53,14 +53,14 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that share an expensive fixture come first, so that all processes end together."""
+    """Puts tests that share an expensive fixture first, so that all processes end together."""
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     """Fails a test that takes too long, and kills the processes that it started."""
-    # Windows has no such timer, and a fixture may have set its own
+    # Windows has no interval timer, and a fixture may have set one
     if not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return

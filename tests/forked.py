@@ -1,6 +1,7 @@
 """Runs many programs, each in its own forked process, so that torch is imported only once.
 
-As a program, it imports nothing from the project, so any interpreter with torch can run it.
+When run as a script, this file imports nothing from the project, so any interpreter with torch
+can run it.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Job:
     folder: str  # the working directory
     seconds: float  # the time limit; a signal ends the program half a minute later
     function: str = ""  # called with the arguments; "" runs the file as a program
-    lines: str = ""  # a file that gets "ROLE LINE" for each line that ran
-    group: str = ""  # once a job of a group has failed, the others are not run: status 0
+    lines: str = ""  # a file to which "ROLE LINE" is written for each line that ran
+    group: str = ""  # after the first failure in a group, the other jobs are skipped: status 0
 
 
 def can_fork(device: str) -> bool:
-    """True if a forked child can use torch on the device; Metal and Windows do not allow it."""
+    """True if a forked child can use torch on the device; not possible with Metal or on Windows."""
     return sys.platform == "linux" or (hasattr(os, "fork") and device == "cpu")
 
 
@@ -44,7 +45,7 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
     """The version of torch, and each job's exit status (negative: a signal) and output."""
     from matrix.run import runner
 
-    at_once = max(1, runner.cores() // 2)  # two groups of tests call this at the same time
+    at_once = max(1, runner.cores() // 2)  # two groups of tests call this function at the same time
     done = subprocess.run(
         [sys.executable, __file__, str(at_once)],
         input=json.dumps([asdict(job) for job in jobs]),
@@ -84,7 +85,7 @@ def _trace(path: str, lines: str) -> None:
 
 def _run(job: Job, output: IO[bytes]) -> None:
     """Runs the job in the forked child, and ends the child."""
-    code = 1  # if the program raises
+    code = 1  # the status if the program raises
     try:
         os.setsid()
         signal.alarm(int(job.seconds) + 30)
@@ -121,7 +122,7 @@ def _main() -> None:
     jobs = [Job(**fields) for fields in json.load(sys.stdin)]
     at_once = int(sys.argv[1])
     ended: list[tuple[int, str] | None] = [None] * len(jobs)
-    running: dict[int, tuple[int, IO[bytes]]] = {}  # process -> number and output of its job
+    running: dict[int, tuple[int, IO[bytes]]] = {}  # process id -> number and output of the job
     waiting = list(enumerate(jobs))[::-1]
     failed: set[str] = set()  # groups
     while waiting or running:
@@ -134,11 +135,11 @@ def _main() -> None:
             if (pid := os.fork()) == 0:
                 _run(job, output)
             running[pid] = number, output
-        if not running:  # all that were waiting were skipped
+        if not running:  # all waiting jobs were skipped
             break
         pid, status = os.wait()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # the processes that it started
+            os.killpg(pid, signal.SIGKILL)  # and the processes that the program started
         number, output = running.pop(pid)
         with output:
             output.seek(0)

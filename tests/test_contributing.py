@@ -1,4 +1,4 @@
-"""Follows CONTRIBUTING.md in a clone, from a new reproducer to a catalogue that `lint` accepts."""
+"""Follows CONTRIBUTING.md in a clone, from a new reproducer to a catalog that `lint` accepts."""
 
 import re
 import subprocess

@@ -48,7 +48,7 @@ def test_a_device_that_cannot_compute_fails_with_the_probes_reason():
 
 def test_copies_are_tested_in_place_of_the_projects_own(tmp_path):
     text = (catalog.FIXES / "loss.py").read_text()
-    broken = text.replace("if selected == 0:", "if False:")  # this breaks a promise
+    broken = text.replace("if selected == 0:", "if False:")  # breaks a promise of the fix
     assert broken != text
     (tmp_path / "loss.py").write_text(broken)
     done = run_suite(f"--fixes={tmp_path}", "-k", "masked_mean")

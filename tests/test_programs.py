@@ -1,4 +1,4 @@
-"""Runs the program of every report: it shows what the header says, after the control."""
+"""Runs the program of every report, which must show the header's verdict after the control."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def in_a_terminal(*command):
     while True:
         try:
             shown += os.read(ours, 2**16)
-        except OSError:  # on Linux, when the last program has closed the terminal
+        except OSError:  # raised on Linux once the last program has closed the terminal
             break
     os.close(ours)
     assert process.wait() == 0, shown.decode()

@@ -1,4 +1,4 @@
-"""Runs every reproducer on this torch and device, and compares the results with its header."""
+"""Runs every reproducer on this torch and device, and compares the results with the headers."""
 
 import ast
 import statistics
@@ -40,7 +40,7 @@ def test_reproducer_is_as_its_header_says(reproducer, device, results):
 
 
 def test_each_stands_alone():
-    """Each file fits a bug report: only torch and the standard library, and a docstring."""
+    """Each file is fit for a bug report: only torch and the standard library, and a docstring."""
     for reproducer in REPRODUCERS:
         tree = reproducer.tree
         nodes = list(ast.walk(tree))
@@ -62,7 +62,7 @@ def test_the_median_reproducer_has_at_most_30_lines_of_code():
 
 
 def code_lines(source):
-    """The number of lines without header, docstrings, comments, blank lines and common ending."""
+    """The number of lines without header, docstrings, comments, blank lines and the common end."""
     source = source.partition("\nif __name__ == ")[0]
     docstrings = set()
     for node in ast.walk(ast.parse(source)):
@@ -74,11 +74,11 @@ def code_lines(source):
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
 
-STATUS = {"reproduced": 1, "absent": 0}  # anything else: 125, "cannot tell"
+STATUS = {"reproduced": 1, "absent": 0}  # for other verdicts 125, "cannot tell"
 
 
 def run_alone(path, *arguments):
-    """(exit status, output) of the file as a program."""
+    """The exit status and the output of the file, run as a program."""
     command = [sys.executable, str(path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
     return done.returncode, done.stdout
@@ -86,7 +86,7 @@ def run_alone(path, *arguments):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory, device):
-    """id -> (exit status, output, lines that ran) for every file that applies to the device."""
+    """Maps the id of each file for the device to (exit status, output, lines that ran)."""
     concerned = [reproducer for reproducer in REPRODUCERS if device in reproducer.affected]
     if not can_fork(device):
         with ThreadPoolExecutor(runner.cores()) as pool:
@@ -103,7 +103,7 @@ def alone(tmp_path_factory, device):
 
     _, ended = run_all([job(reproducer) for reproducer in concerned])
     torch = metadata.version("torch")
-    # a crash in the first role ends these files, so their other roles have not run
+    # the first role crashed these programs, so their other roles have not run
     crashed = [reproducer for reproducer, (status, _) in zip(concerned, ended) if status < 0]
     run_all(
         [
@@ -120,7 +120,7 @@ def alone(tmp_path_factory, device):
 
 
 def ran(file):
-    """(all lines that ran, the lines that ran in control(), in right() or before any role)."""
+    """All lines that ran, and the lines that ran in control(), in right() or before any role."""
     pairs = [line.rpartition(" ") for line in file.read_text().splitlines()]
     elsewhere = set(catalog.ROLES) - {"control", "right"}
     return (
@@ -138,11 +138,11 @@ def test_run_alone_it_says_what_it_saw_and_exits_as_git_bisect_run_expects(
         pytest.skip(f"not applicable on {device}")
     status, printed, _ = alone[reproducer.id]
     if reproducer.kind == "crash" and results[reproducer.id].verdict == "reproduced":
-        assert status < 0  # ended by the signal
+        assert status < 0  # killed by the signal
         return
     assert status == STATUS.get(results[reproducer.id].verdict, 125)
     if status in STATUS.values():
-        # torch ends its message about a worker's signal with a NUL
+        # torch's message about a worker's signal ends with a NUL character
         lines = [line.lstrip("\0").split(": ")[0] for line in printed.splitlines()]
         assert [line for line in lines if line in reproducer.roles] == list(reproducer.roles)
     else:
@@ -159,7 +159,7 @@ def test_on_a_device_that_is_not_there_a_reproducer_cannot_tell(arguments):
 
 
 class Ran(ast.NodeTransformer):
-    """Removes from a tree the statements of which no line ran."""
+    """Removes the statements of a tree that did not run."""
 
     def __init__(self, lines):
         self.lines = lines
@@ -181,7 +181,7 @@ class Ran(ast.NodeTransformer):
         return not self.lines.isdisjoint(range(first, last + 1))
 
 
-# Lines that run unseen, or that never run by design; lint compares their text.
+# Lines that run where the trace cannot see them, or never run by design; lint compares their text.
 UNSEEN = {
     "compile/counter_attribute_recompiles": "its forward runs compiled, so the trace sees no lines",
     "distributed/collective_on_one_rank": "its ranks are processes of a pool",

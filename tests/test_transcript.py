@@ -27,14 +27,14 @@ needs_shell_and_git = pytest.mark.skipif(
 
 
 def steps():
-    """(command, expected output) for every line that starts with "$ " in a console block."""
+    """Yields (command, expected output) for every line with "$ " in a console block."""
     for block in re.findall(r"```console\n(.*?)```", DOCS.read_text(), re.S):
         yield from re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
 
 
 @pytest.fixture
 def tools(tmp_path, clone):
-    """A folder for PATH with uvx, the python of this suite, and publish."""
+    """A folder for PATH that contains uvx, the Python of this suite, and publish."""
     folder = tmp_path / "tools"
     folder.mkdir()
     uvx = shutil.which("uvx") or str(Path(sys.executable).with_name("uvx"))
@@ -51,7 +51,7 @@ def test_the_transcript_is_what_happens(tmp_path, clone, tools):
     (project / "src/acme/_vendor").mkdir(parents=True)
     for package in ("src/acme", "src/acme/_vendor"):
         (project / package / "__init__.py").touch()
-    # a link to this suite's interpreter does not find its site-packages, which have torch
+    # a link to this suite's interpreter does not find the site-packages with torch
     site = [str(project / "src"), *(path for path in sys.path if path.endswith("site-packages"))]
     environment = {
         **os.environ,
@@ -61,7 +61,7 @@ def test_the_transcript_is_what_happens(tmp_path, clone, tools):
     }
     replayed = 0
     for command, expected in steps():
-        # uvx makes its own environment, which must not see the packages of this one
+        # uvx creates its own environment, which must not see the packages of this environment
         own = {"PYTHONPATH": ""} if command.startswith("uvx") else {}
         done = subprocess.run(
             ["bash", "-c", command],

@@ -1,4 +1,4 @@
-"""The main uses of the command line, in a terminal of 80 columns, with the torch of this suite."""
+"""Tests the main uses of the command line in a terminal of 80 columns, with this suite's torch."""
 
 import os
 import re
@@ -26,7 +26,7 @@ for batch in range(2):
 
 @pytest.fixture
 def types(tmp_path):
-    """A function: types("torch-repros list") runs it in a project and returns the output."""
+    """A function: types("torch-repros list") runs the command in a project; returns the output."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name, program in {"torch-repros": "-m matrix", "python": ""}.items():
@@ -78,7 +78,7 @@ def test_from_a_symptom_to_all_about_one_failure(types):
 
 
 def test_is_my_torch_affected(types):
-    """The measurements, a run here and the comparison of releases agree."""
+    """The measurements agree with a run here and with the comparison of releases."""
     mine = minor(torch.__version__)
     (one,) = (
         reproducer

@@ -1,4 +1,4 @@
-"""Tests the installed wheel: its one package, and the commands that need no clone."""
+"""Tests the installed wheel: its single package, and the commands that need no clone."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built from a copy because setuptools leaves a build folder beside the sources."""
+    """The wheel, built from a copy because setuptools leaves a build folder next to the sources."""
     folder = tmp_path_factory.mktemp("wheel")
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     for name in run(*command, cwd=catalog.ROOT).splitlines():
@@ -59,7 +59,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def state(folder):
-    """The size and time of every file except Python's bytecode."""
+    """The size and modification time of every file except Python's bytecode."""
     return {
         path: (path.stat().st_size, path.stat().st_mtime_ns)
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""Tests the harness with a stub of torch, which is quick and works on machines without torch."""
+"""Fixtures that test the harness with a stub of torch, quickly and without a real torch."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(autouse=True, scope="module")
 def stub_of_torch():
-    """Puts the stub on the path of the interpreters that these tests start, but not other tests."""
+    """Puts the stub on the path of interpreters that these tests start, but not for other tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE / "stub"), str(HERE.parents[1])]))
         yield
@@ -21,7 +21,7 @@ def stub_of_torch():
 
 @pytest.fixture
 def axis(monkeypatch):
-    """Five releases that replace torches.toml, so that a new release changes no expected text."""
+    """Replaces torches.toml by five releases, so that new releases change no expected text."""
     releases = [Torch(f"{minor}.0", ">=3.10") for minor in ("2.2", "2.3", "2.4", "2.5", "2.6")]
     monkeypatch.setattr(torches, "load", lambda path=torches.TORCHES: releases)
     return releases

@@ -1,4 +1,4 @@
-"""Helpers for the tests of the harness: planted reproducers, and calls of the command line."""
+"""Helpers for the tests of the harness: planted reproducers, and command-line calls."""
 
 import os
 import re
@@ -39,7 +39,7 @@ CONTROL = "\n\ndef control(device):\n    return None\n"
 def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     """Writes a reproducer.
 
-    Header values are TOML; None leaves a key out. Code without a control() gets one that passes.
+    Header values are TOML; None omits a key. Code without a control() gets a passing control().
     """
     values = {key: value for key, value in {**DEFAULTS, **header}.items() if value is not None}
     path = root / f"{id}.py"
@@ -53,13 +53,13 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     return path
 
 
-AT_ONCE = 8.0  # limit, in starts of Python and click; explain takes 4, the import of torch 17
+AT_ONCE = 8.0  # limit, in starts of Python with click; explain takes 4, importing torch takes 17
 
 
 def relative_cost(*arguments: str) -> float:
-    """The processor time of a command, in starts of Python and click, which suits any machine.
+    """The processor time of a command, in starts of Python with click, a unit for any machine.
 
-    Takes the best of three alternating runs of each, because other tests run meanwhile.
+    Compares the best of three alternating runs, because other tests run at the same time.
     """
     command = (
         "import sys; from matrix.commands import main; main(standalone_mode=False);"
@@ -96,9 +96,9 @@ def call(*arguments: object, **options: object):
 def in_terminal(*command: object, columns: int = 80, typed: str = "", **options):
     """(status, output) of a program in a terminal of this width.
 
-    Leaves out colours and the text that a progress bar overwrites.
+    Omits colors and the text that a progress bar overwrites.
     """
-    import fcntl  # not at the top, because Windows has none
+    import fcntl  # not at the top, because Windows lacks fcntl
     import pty
     import termios
 
@@ -122,7 +122,7 @@ def in_terminal(*command: object, columns: int = 80, typed: str = "", **options)
     try:
         while part := os.read(ours, 65536):
             output += part
-    except OSError:  # raised on Linux when all others have closed the terminal
+    except OSError:  # raised on Linux once all other processes have closed the terminal
         pass
     os.close(ours)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Texts as people paste them, for the tests of explain and of the page that repeats it."""
+"""Texts as people paste them, for the tests of explain and of its copy on the website."""
 
 INFERENCE = "rnn/inference_mode_caches_a_table"
 WRAPPED = [
@@ -65,7 +65,7 @@ LAYOUTS = {
 
 CHECKPOINT = "None of the inputs have requires_grad=True. Gradients will be None"
 NO_GRAD = "element 0 of tensors does not require grad and does not have a grad_fn"
-# Texts that themselves name one of several causes.
+# Texts that contain the warning of one of several causes.
 NAMED = [
     f"train.py:3: UserWarning: {CHECKPOINT}\nRuntimeError: {NO_GRAD}",
     f"RuntimeError: {NO_GRAD}\n[rank0]: UserWarning: {CHECKPOINT}",
@@ -85,7 +85,7 @@ TRACEBACKS = [
     (f'{HEAD}  File "/usr/lib/python3.11/runpy.py", line 1, in f\n{LIBRARY}{FP16}', ""),
     (f'{HEAD}  File "C:\\Python311\\Lib\\runpy.py", line 1, in f\n{FP16}', ""),
     (f'{HEAD}  File "C:\\me\\train.py", line 1, in f\n{FP16}', "C:\\me\\train.py:1"),
-    # another traceback, and one that ended long ago
+    # another traceback, after an unrelated earlier traceback
     (f'{HEAD}  File "old.py", line 1, in f\nKeyError: 1\n\n{HEAD}{LIBRARY}{FP16}', ""),
     (f'{HEAD}  File "old.py", line 1, in f\nKeyError: 1\n{EPOCHS}{FP16}', ""),
     # two processes
@@ -219,7 +219,7 @@ READ = [
     (BATCH.format(324, 4), "324 = 81 x 4"),
     (BATCH.format(4, 12), "each sample has 3 targets"),
 ]
-NOT_READ = [  # near misses, whose numbers mean nothing
+NOT_READ = [  # near misses, whose numbers have no meaning
     TARGET.format("32", "16"),
     TARGET.format("32, 2", "32"),
     STACK.format("17", "9, 2"),

@@ -1,4 +1,4 @@
-"""Records to test with."""
+"""Records for tests."""
 
 from matrix.evidence.schema import Measurement, Record, Source
 
@@ -10,7 +10,7 @@ def source(kind="self", **changed):
 
 
 def counts(verdict):
-    """The number of runs, and of runs that agree, that fit a verdict."""
+    """The number of runs, and the number of agreeing runs, that match a verdict."""
     runs, agreeing = {"unavailable": (0, 0), "flaky": (5, 4)}.get(verdict, (5, 5))
     return {"runs": runs, "agreeing": agreeing}
 

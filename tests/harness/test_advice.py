@@ -44,7 +44,7 @@ def found(root, code=CODE, records=(), **header):
 
 def test_lines_that_control_runs_as_they_are_printed_are_in_order(root):
     assert found(root) == []
-    inside = "weight = torch.zeros(1)\nweight -= lr"  # inside a function that control() calls
+    inside = "weight = torch.zeros(1)\nweight -= lr"  # called by control()
     assert found(root, right=inside, wrong="lr") == []
 
 

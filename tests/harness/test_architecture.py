@@ -1,4 +1,4 @@
-"""Checks which folder may import which, and that each closed set of names is listed only once."""
+"""Checks the imports between folders, and that each closed set of names is listed only once."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ def room(path):
 
 
 def imports(path):
-    """(line, file of this package or name of another) of every import, including deferred ones."""
+    """Yields the line and the target of every import: a file of this package, or another name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -77,7 +77,7 @@ def test_a_fix_imports_torch_and_the_standard_library_alone(path):
 
 
 def test_tests_import_their_helpers_by_one_name():
-    """With two names, a helper is imported twice, and our name may hide a package."""
+    """A helper with two names is imported twice, and the shorter name may hide a package."""
     folder = catalog.ROOT / "tests/harness"
     helpers = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
     assert [
@@ -88,7 +88,7 @@ def test_tests_import_their_helpers_by_one_name():
     ] == []
 
 
-CLOSED_SETS = {  # name -> (members, the file that lists them, how many make a second list)
+CLOSED_SETS = {  # name -> (members, the file that lists them, the number that makes a second list)
     "devices": (devices.DEVICES, "matrix/devices.py", len(devices.DEVICES)),
     "verdicts": (verdicts.VERDICTS, "matrix/verdicts.py", 4),
     "states": (tuple(states.BY_NAME), "matrix/evidence/states.py", 7),
@@ -99,14 +99,14 @@ CLOSED_SETS = {  # name -> (members, the file that lists them, how many make a s
 
 
 def tracked(*patterns):
-    """The project's files, committed or not."""
+    """The files of the project, including uncommitted files."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
     done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True, text=True, check=True)
     return [name for name in done.stdout.splitlines() if (catalog.ROOT / name).is_file()]
 
 
 def listed(name, members, enough):
-    """The lines of a file with at least `enough` of the members in one literal or on one line."""
+    """The lines with at least `enough` members in one literal or on one line."""
     text = (catalog.ROOT / name).read_text(encoding="utf-8")
     if name.endswith(".py"):
         for node in ast.walk(ast.parse(text)):
@@ -124,10 +124,10 @@ def listed(name, members, enough):
 
 @pytest.mark.parametrize("name", CLOSED_SETS)
 def test_a_closed_set_of_names_is_stated_in_one_place(name):
-    """A second list would be forgotten when a member is added."""
+    """Somebody who adds a member would forget a second list."""
     members, home, enough = CLOSED_SETS[name]
     files = tracked("*.py", "*.yml", "*.yaml", "*.js", "*.css", "*.html", "*.toml")
-    # tests may list what they expect; reproducers and fixes (and changes to them) import nothing
+    # tests may list expected names; reproducers and fixes (and changes to them) import nothing
     own = ("tests/harness/", "tests/fixes/", "tests/page/", "tests/trials/changes/", "repros/")
     own += ("reference_fixes/",)
     places = [

@@ -45,7 +45,7 @@ def test_a_header_is_read(root):
             "2.11.0.dev20260101+cpu",
             "absent",
             "absent",
-        ),  # a nightly counts as the release it leads to
+        ),  # a nightly counts as the next release
         ("2.11.0a0+gitabc", "absent", "absent"),
         ("1.13.1", "reproduced", "absent"),
     ],
@@ -196,7 +196,7 @@ def test_selection_is_by_id_or_family_and_leaves_retired_ones_out(root):
         catalog.select(reproducers, ("amp/three",))
 
 
-UNREADABLE = {  # name -> (what creates amp/bad.py, the problem)
+UNREADABLE = {  # name -> (a function that creates amp/bad.py, the problem)
     "latin-1": (lambda path: path.write_bytes(b"# caf\xe9\n"), "1: cannot be read: not UTF-8"),
     "dangling link": (lambda path: path.symlink_to("nowhere"), "1: cannot be read: No such file"),
     "link to itself": (lambda path: path.symlink_to(path), "1: cannot be read: Too many levels"),

@@ -12,7 +12,7 @@ from matrix.checked import key, string, strings
 @dataclass
 class Pot:
     plant: str = key(string)
-    owner: int = 0  # not a key: the file does not have it
+    owner: int = 0  # not a key of the file
     sizes: tuple[float, ...] = key(strings, default=())
     labels: Mapping[str, str] = key(lambda value: None, default_factory=dict)
 

@@ -40,7 +40,7 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
 
 
 def test_what_is_run_before_a_pull_request_is_what_ci_runs() -> None:
-    """Only site-tests runs page.js: without it, a broken page would be noticed too late."""
+    """Only site-tests runs page.js; without it, a broken page would be noticed too late."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (before,) = re.findall(r"^nox -s (.+?) +# before you send", text, re.M)
     run = (ROOT / ".ci/run").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How text from outside is printed."""
+"""Tests how external text is printed."""
 
 import pytest
 

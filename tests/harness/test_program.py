@@ -1,4 +1,4 @@
-"""The text of the flat program in a report; tests/test_programs.py runs all programs."""
+"""Tests the text of the flat program in a report; tests/test_programs.py runs all programs."""
 
 import ast
 import statistics
@@ -169,7 +169,7 @@ def test_a_long_value_has_a_line_of_its_own():
     text = flat(roles(helper=SILENT, failure=failure))
     assert text.endswith('seen = run(\n    "cpu", lambda x: x\n)\nprint("seen:", seen or "ok")')
     text = flat(roles(helper=SILENT, failure='return "x" if run(device) else None'))
-    assert text.endswith('print("seen:", seen or "ok")')  # `or` would belong to the None
+    assert text.endswith('print("seen:", seen or "ok")')  # inlined, `or` would bind to None
 
 
 def test_nothing_is_left_that_the_program_does_not_use():
@@ -274,7 +274,7 @@ def test_the_control_of_what_was_printed_is_not_searched():
     assert program.seen("boom\ncontrol: ok\nseen: it\n") == "it\n"
 
 
-# The number of longer programs of torch's own bugs. Before raising it, try to shorten the program.
+# The number of longer programs for bugs in torch. Before raising it, try to shorten the program.
 LONGER = 23
 
 

@@ -1,4 +1,4 @@
-"""The reading and the checks of torches.toml."""
+"""Tests reading and checking torches.toml."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The rows of verdicts, the messages of a worker, and how outcomes become a verdict."""
+"""Tests the rows of verdicts, the messages of a worker, and how outcomes become a verdict."""
 
 import re
 import time
@@ -36,7 +36,7 @@ def judged(reproducer, reproduce, control=None, popular_fix=(), right=(), messag
 
 
 def test_no_other_module_lists_the_verdicts():
-    """A new verdict needs only a new row."""
+    """Adding a verdict requires only a new row."""
     for path in HARNESS.rglob("*.py"):
         if path.name != "verdicts.py":
             code = re.sub(r'""".*?"""|#.*', "", path.read_text(encoding="utf-8"), flags=re.S)
@@ -78,7 +78,7 @@ def test_texts_are_bounded_with_a_mark_and_lone_surrogates_are_escaped():
     assert outcome("a\ud800b\U0001f525")["value"] == "a\\ud800b\U0001f525"
     long = outcome("x" * 50_000)["value"]
     assert long == "x" * 20_000 + "... [50000 characters in all]"
-    assert outcome(long)["value"] == long  # one mark, although worker and runner both check
+    assert outcome(long)["value"] == long  # one mark, although worker and runner both truncate
 
 
 def test_control_sequences_of_a_terminal_are_escaped():

@@ -98,7 +98,7 @@ def test_an_id_without_its_family_is_told_what_it_may_have_been():
 
 
 def find(monkeypatch, count):
-    """Lets every search find the first `count` reproducers; returns what was searched for."""
+    """Makes every search find the first `count` reproducers; returns the list of queries."""
     found = [answering.searching.Found(one.title, [one], []) for one in catalog.load()[:count]]
     asked = []
     monkeypatch.setattr(
@@ -116,7 +116,7 @@ def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatc
     assert [line[:2] for line in guessed[:4]] == ["  ", "  ", "  ", "Fi"]
     asked.clear()
     assert call("explain", UNSCALED).exit_code == 0
-    assert call("explain", "missing.log").exit_code == 1  # a hint is better
+    assert call("explain", "missing.log").exit_code == 1  # a hint instead of a guess
     assert asked == []
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: --help, exit codes, wrong usage."""
+"""Tests the behavior that all commands share: --help, exit codes, wrong usage."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""What a shell is offered where Tab is pressed."""
+"""Tests the completions that a shell offers for the Tab key."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ TWICE = "amp/unscale_twice"
 
 
 def offered(*words):
-    """(type, value) of what the last word may become."""
+    """The type and value of each completion of the last word."""
     shell = ShellComplete(commands.main, {}, "torch-repros", "_TORCH_REPROS_COMPLETE")
     *arguments, incomplete = words
     return [(one.type, one.value) for one in shell.get_completions(arguments, incomplete)]
@@ -93,11 +93,11 @@ def test_another_folder_of_reproducers_is_completed_from(root):
 def test_rules_are_completed_after_a_comma_too():
     assert "rnn" in values("scan", "--select", "")
     assert values("scan", "--select", "amp,rnn/predict") == ["amp,rnn/predict_leaves_eval_mode"]
-    assert values("scan", "--ignore", "amp/autocast_cache") == []  # it has no rule
+    assert values("scan", "--ignore", "amp/autocast_cache") == []  # this reproducer has no rule
 
 
 def test_every_argument_that_takes_a_name_completes_it():
-    """A new command cannot forget it."""
+    """A new command without completion fails this test."""
     metavars = {"ID", "FAMILY", "VERSION", "OLD", "NEW", "PATH"}
     forgotten = []
     for name in commands.main.places:

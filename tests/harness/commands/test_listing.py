@@ -27,7 +27,7 @@ def test_list_as_json_has_every_key_of_the_header_and_every_verdict():
     assert cells["2.10"]["date"] >= "2026"
     assert one["verdicts"]["cuda"]["2.10"] in (
         {"verdict": "unknown", "expected": "reproduced", "date": ""},
-        {**cells["2.10"], "date": one["verdicts"]["cuda"]["2.10"]["date"]},  # once measured
+        {**cells["2.10"], "date": one["verdicts"]["cuda"]["2.10"]["date"]},  # once measured on CUDA
     )
     assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
 

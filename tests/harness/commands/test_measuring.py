@@ -1,4 +1,4 @@
-"""record, bisect, merge and torches, as typed."""
+"""Tests the commands record, bisect, merge and torches."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def made(monkeypatch):
-    """The releases for which an environment was made; the stub of torch states their version."""
+    """The releases for which an environment was created; the stub of torch reports each version."""
     versions = []
 
     @contextlib.contextmanager
@@ -48,7 +48,7 @@ def made(monkeypatch):
 
 
 def measured(root, folder, *arguments):
-    """record, of this interpreter."""
+    """Calls record with this interpreter."""
     head = ("--repros", root, "record", "--python", sys.executable, "--records", folder)
     return call(*head, "--repeat", 1, *arguments)
 
@@ -238,7 +238,7 @@ def test_a_record_of_another_gpu_does_not_count_as_this_one(root, folder, made, 
     assert "nothing to measure" not in result.output
 
 
-# --- where the device or the folder is missing --------------------------------------------------
+# --- a missing device or folder -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", [("record",), ("bisect", "planted/one")])
@@ -298,7 +298,7 @@ def test_an_installed_package_bisects_with_its_own_records(monkeypatch, made):
 
 
 def recorded(root, folder, verdicts, **changed):
-    """Records of one planted reproducer with these verdicts, oldest release first."""
+    """Saves records of one planted reproducer with these verdicts, oldest release first."""
     plant(root, "planted/one", RETURNS.format("boom"))
     (one,) = catalog.load(root)
     for torch, verdict in zip(RELEASES, verdicts, strict=True):
@@ -384,7 +384,7 @@ def test_releases_are_measured_and_recorded_past_broken_ones(root, folder, made,
     held = records.load(folder)
     assert sorted(one.minor for one in held) == sorted(made)
     assert {one.measurements["planted/one"].source.kind for one in held} == {"hosted"}
-    assert "0 measured now" in call(*command).output  # records answer the second time
+    assert "0 measured now" in call(*command).output  # the second call uses the records
 
 
 def test_a_release_without_an_environment_is_skipped(root, folder, made, monkeypatch):
@@ -677,7 +677,7 @@ def test_measurements_that_a_killed_run_left_in_its_journal_are_merged(folder, t
 
 @pytest.fixture
 def released(tmp_path, monkeypatch):
-    """A uv whose package index has these versions of torch."""
+    """A function: released(*versions) makes uv list these versions of torch."""
 
     def install(*versions):
         script = tmp_path / "uv"

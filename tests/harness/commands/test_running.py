@@ -105,7 +105,7 @@ def test_a_terminal_that_knows_ascii_alone_costs_no_table(root):
         [sys.executable, "-m", "matrix", "--repros", root, "run", "-v", "--device", "cpu"],
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
-        encoding="utf-8",  # which click takes ASCII for
+        encoding="utf-8",  # click treats ASCII as UTF-8
         cwd=catalog.ROOT,
     )
     assert done.returncode == 0, done.stderr
@@ -211,7 +211,7 @@ def test_the_time_of_the_table_grows_with_its_length_and_not_with_its_square(roo
             taken.append(time.process_time() - started)
         return min(taken)
 
-    assert seconds(16_000) < 4 * 16 * seconds(1000)  # the square: 16 * 16
+    assert seconds(16_000) < 4 * 16 * seconds(1000)  # quadratic time would be 16 * 16
 
 
 def test_a_verdict_of_repeats_is_never_cut(root, capsys):

@@ -117,18 +117,18 @@ def test_wrong_use_is_told(project, arguments, status, said):
 def test_settings_that_mean_nothing_end_it(project):
     (project / "pyproject.toml").write_text("[tool.torch-repros.scan]\nx = []", encoding="utf-8")
     result = call("scan")
-    assert result.exit_code == 2  # 1 would say that something was found
+    assert result.exit_code == 2  # 1 would mean that there are findings
     assert "pyproject.toml: unknown key 'x'" in result.output
 
 
 @pytest.mark.parametrize("text", ["torch(", "import os\nprint 'no torch'\n"])
 def test_a_file_that_is_not_read_has_an_exit_status_of_its_own(project, text):
     (project / "bad.py").write_text(text, encoding="utf-8")
-    result = call("scan", "bad.py", "load.py")  # with a note
+    result = call("scan", "bad.py", "load.py")  # load.py has a note
     assert result.exit_code == 4
     assert "passed over: bad.py: not Python" in result.stderr
     assert call("scan", "bad.py").stdout == "nothing found in what was read\n"
-    assert call("scan").exit_code == 1  # an error comes first
+    assert call("scan").exit_code == 1  # an error takes precedence
     assert call("scan", "--fix", "--write").exit_code == 4
     assert " 4 " in call("scan", "--help").output
 
@@ -175,7 +175,7 @@ def test_a_fix_is_shown_and_made_only_with_write(project):
     assert result.exit_code == 1
     assert (project / "train.py").read_text(encoding="utf-8") == before
     result = call("scan", "--fix", "--write")
-    assert result.exit_code == 0  # the note is left
+    assert result.exit_code == 0  # only the note remains
     after = (project / "train.py").read_text(encoding="utf-8")
     assert after == before.replace("    torch.nn", "    scaler.unscale_(optimizer)\n    torch.nn")
     assert ids(call("scan", "--format", "json")) == {LAMBDA}
@@ -201,7 +201,7 @@ def test_other_programs_get_their_form(project, form):
 
 @pytest.fixture
 def git(project):
-    """In a repository whose branch `main` has train.py."""
+    """A function that runs git in a repository whose branch `main` contains train.py."""
 
     def git(*arguments):
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -216,7 +216,7 @@ def git(project):
 
 def test_only_what_a_branch_has_brought(project, git, monkeypatch):
     result = call("scan", "--diff", "main", "--format", "json")
-    assert ids(result) == {LAMBDA}  # untracked
+    assert ids(result) == {LAMBDA}  # in an untracked file
     monkeypatch.chdir("/")
     assert ids(call("scan", "--diff", "main", "--format", "json", str(project))) == {LAMBDA}
 
@@ -279,14 +279,14 @@ def test_list_names_the_rules():
 def test_the_reproducers_of_what_was_found_are_run(project, root):
     plant(root, LAMBDA, RETURNS.format("boom"), rule='"note"')
     result = call("--repros", root, "scan", "load.py", "--run")
-    assert result.exit_code == 0  # a note, whatever its reproducer shows
+    assert result.exit_code == 0  # a note, regardless of the result of its reproducer
     assert LAMBDA in result.output.split("1 note")[1]
     assert "All results match the headers." in result.output
 
 
 def test_ctrl_c_ends_it_and_its_processes(project):
     steps = "".join(BAD.splitlines(keepends=True)[3:])
-    for number in range(2):  # each takes the rules all the seconds that they may take
+    for number in range(2):  # in each file, the rules reach their time limit
         (project / f"{number}.py").write_text(BAD + steps * 3000, encoding="utf-8")
     command = [sys.executable, "-m", "matrix", "scan", str(project), "--jobs", "2"]
     with subprocess.Popen(
@@ -298,12 +298,12 @@ def test_ctrl_c_ends_it_and_its_processes(project):
         start_new_session=True,
     ) as program:
         children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
-        until = time.monotonic() + 60  # seconds: the machine may have others to serve
+        until = time.monotonic() + 60  # seconds, because the machine may be busy
         while children.exists() and len(children.read_text().split()) < 2:
             assert time.monotonic() < until
             time.sleep(0.1)
         time.sleep(0.5 if children.exists() else 3)
-        os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+        os.killpg(program.pid, signal.SIGINT)  # like Ctrl-C in a terminal
         out, error = program.communicate(timeout=30)
     assert (program.returncode, out) == (130, "")
     assert "interrupted: nothing is shown" in error

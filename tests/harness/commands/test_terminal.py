@@ -1,4 +1,4 @@
-"""What every command prints in a terminal of 80 columns, and in a pipe."""
+"""Tests the output of every command in a terminal of 80 columns and in a pipe."""
 
 import re
 import subprocess
@@ -19,13 +19,13 @@ SENTENCE = "a sentence on what was measured, longer than the eighty columns of a
 
 @pytest.fixture
 def bad(root):
-    """A reproducer whose result differs from its header, and one that cannot be read."""
+    """A folder of reproducers: one differs from its header, another cannot be read."""
     plant(root, "planted/one", RETURNS.format(f"thud: {SENTENCE}"))
     plant(root, "planted/two", RETURNS.format("boom"), kind=f'"{SENTENCE}"')
     return root
 
 
-# Each {name} is a folder of the test.
+# Each {name} stands for a folder of the test.
 CALLS = [
     "explain",
     f"explain '{MESSAGE}'",
@@ -74,7 +74,7 @@ CALLS = [
 
 
 def arguments(line, bad, tmp_path):
-    """As a shell splits them; --repros belongs before the command."""
+    """Splits the line like a shell, and puts --repros before the command."""
     import shlex
 
     words = shlex.split(line.format(bad=bad, tmp=tmp_path))
@@ -99,16 +99,16 @@ def test_no_line_is_longer_than_a_terminal_of_80_columns(line, bad, tmp_path):
         for text in (one.source, one.wrong, one.right, one.use)
         for part in text.splitlines()
     }
-    assert output.count("Traceback") == line.count("raise ")  # of the program that exec runs
+    assert output.count("Traceback") == line.count("raise ")  # printed by exec's program
     long = [line for line in output.splitlines() if len(line) > 80]
-    # what is there to be copied stays whole: code, links, and paths, which tests have long ones of
+    # code, links and paths are never broken, so that people can copy them; tests have long paths
     long = [one for one in long if re.sub(r"^ *((wrong|right[^:]*): )?", "", one) not in code]
     long = [one for one in long if "://" not in one]
     assert [one for one in long if not re.search(r"\S*/(tmp|nowhere|repros|bin)/\S*", one)] == []
 
 
 def in_pipe(words, columns, monkeypatch):
-    """What a command prints. In a process of its own only if it has children that print."""
+    """The output of a command, run in a separate process only if child processes print."""
     monkeypatch.setenv("COLUMNS", columns)
     if words[0] not in ("exec", "--repros"):
         return call(*words).output
@@ -127,7 +127,7 @@ def test_a_pipe_gets_no_colours_and_no_trailing_blanks_and_the_same_lines_in_eve
     assert "\x1b" not in output
     assert [line for line in output.splitlines() if line != line.rstrip()] == []
     if line.startswith(("record", "merge", "vendor", "site")):
-        return  # what these wrote is there the second time
+        return  # the second run would find the files of the first run
     again = in_pipe(words, "200", monkeypatch)
     assert re.sub(r"\d+\.\d+ s", "", again) == re.sub(r"\d+\.\d+ s", "", output)
 

@@ -10,7 +10,7 @@ MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
 
 @pytest.fixture
 def project(root, tmp_path):
-    """A reproducer that is fixed in 2.10, with records that say so: (repros, records)."""
+    """A reproducer that is fixed in 2.10, with matching records: (repros, records)."""
     plant(root, "amp/one", RETURNS.format("boom"), affected='{ cpu = "<2.10", cuda = ">=2.0" }')
     folder = tmp_path / "records"
     hash = catalog.load(root)[0].hash
@@ -22,7 +22,7 @@ def project(root, tmp_path):
 
 @pytest.fixture
 def change(project):
-    """change("2.9", verdict="absent") changes what the record of that release holds."""
+    """A function: change("2.9", verdict="absent") changes the record of this release."""
 
     def change(minor, **changed):
         _, folder = project

@@ -1,4 +1,4 @@
-"""Bisection: what it finds is true, and it claims nothing about releases that nobody measured."""
+"""Tests that bisection finds the truth, and claims nothing about releases without measurements."""
 
 import math
 from itertools import product
@@ -15,7 +15,7 @@ DECIDED = ("reproduced", "absent")
 
 
 def search(states, known=()):
-    """The history that is found and the numbers of the releases that were measured for it."""
+    """The history that bisection finds, and the indexes of the releases that it measured."""
     measured = []
 
     def measure(torch):
@@ -27,7 +27,7 @@ def search(states, known=()):
 
 
 def most(count):
-    """The releases that a search of `count` decided ones may measure."""
+    """The maximum number of measurements for a search among `count` decided releases."""
     return math.ceil(math.log2(count - 1)) + 2 if count > 1 else 1
 
 
@@ -74,7 +74,7 @@ def test_no_history_of_decided_releases_takes_more_environments_than_promised():
 
 @pytest.mark.parametrize("length", [1, 3, 8])
 def test_a_window_that_was_not_met_is_never_denied(length):
-    """A bug of some releases in the middle: it is found, or the releases looked at are named."""
+    """If bisection misses a bug that exists only in the middle, it names the measured releases."""
     for start in range(1, 17 - length):
         window = range(start, start + length)
         states = ["reproduced" if n in window else "absent" for n in range(17)]

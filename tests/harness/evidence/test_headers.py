@@ -1,4 +1,4 @@
-"""Headers against records: a difference in either direction, and what fixes it."""
+"""Tests the comparison of headers with records: differences in both directions, and their fix."""
 
 import doctest
 import errno

@@ -1,4 +1,4 @@
-"""Reading records: what is refused."""
+"""Tests that reading refuses damaged records."""
 
 import datetime
 import json
@@ -21,7 +21,7 @@ def folder(tmp_path):
 
 
 def problems_of(path):
-    """What reading its folder reports, and what is left of the record."""
+    """The problems reported for the folder of the record, and the record as read, or None."""
     found, problems = records.read_all(path.parent)
     held = next((one for one in found if one.path(path.parent) == path), None)
     return problems, held
@@ -65,7 +65,7 @@ def test_records_are_read_oldest_torch_first(folder):
     assert [one.minor for one in records.load(folder)] == ["1.13", "2.9", "2.10"]
 
 
-# --- what is refused ----------------------------------------------------------------------------
+# --- refused records -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_pipe_is_a_problem_and_not_waited_for(folder, place):
     path = store.save(record(), folder)
     pipe = folder / place / "pipe.json"
     os.mkfifo(pipe)
-    found, problems = read_in_another_process(folder)  # which can be ended
+    found, problems = read_in_another_process(folder)  # because this process can be killed
     assert [found, problems] == [[path.name], [f"{pipe}:1: cannot be read: Not a regular file"]]
 
 

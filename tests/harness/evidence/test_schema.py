@@ -1,4 +1,4 @@
-"""Records: how they are named, and when they are stale."""
+"""Tests the names of records, and when records are stale."""
 
 from matrix import catalog
 from tests.harness.helpers import plant

@@ -1,4 +1,4 @@
-"""Writing and merging records: nothing is lost."""
+"""Tests that writing and merging records loses nothing."""
 
 import errno
 import io
@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 def problems_of(path):
-    """What reading its folder reports, and what is left of the record."""
+    """The problems reported for the folder of the record, and the record as read, or None."""
     found, problems = records.read_all(path.parent)
     held = next((one for one in found if one.path(path.parent) == path), None)
     return problems, held
@@ -130,7 +130,7 @@ def test_a_line_that_a_killed_run_left_does_not_hide_a_newer_file(folder):
 
     store.append(dated("reproduced", "2026-01-02"), folder)
     newer = dated("absent", "2026-01-03")
-    newer.path(folder).write_text(json.dumps(newer.to_json()))  # as git does
+    newer.path(folder).write_text(json.dumps(newer.to_json()))  # replaces the file, like git
     assert records.load(folder) == [newer]
     store.save(record(measurements={}), folder)
     assert records.load(folder) == [newer]
@@ -301,7 +301,7 @@ def test_a_contradiction_is_named_and_replaces_nothing():
     assert not updated(old, new)
     held = [record(measurements={"amp/one": one, "amp/two": measurement()}) for one in (old, new)]
     assert store.contradictions(*held) == ["amp/one"]
-    assert updated(old, measurement("absent", date="2026-02-02", hash="1" * 16))  # other code
+    assert updated(old, measurement("absent", date="2026-02-02", hash="1" * 16))  # the code differs
 
 
 @pytest.mark.parametrize(

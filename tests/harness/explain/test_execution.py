@@ -1,4 +1,4 @@
-"""Programs that `exec` runs: as `python -m matrix exec -- PROGRAM`, in a process of its own."""
+"""Tests programs under `exec`, run as `python -m matrix exec -- PROGRAM` in a separate process."""
 
 import hashlib
 import os
@@ -148,7 +148,7 @@ def test_a_child_that_the_program_leaves_behind_goes_on_and_may_go_on_printing(t
     program = started(code)
     assert program.wait(30) == 3
     (tmp_path / "go").touch()
-    assert getattr(program, stream).read().endswith(b"late\nlater\n")  # to the end of the child
+    assert getattr(program, stream).read().endswith(b"late\nlater\n")  # until the child ends
     assert (tmp_path / "done").exists()
 
 
@@ -234,7 +234,7 @@ def test_a_program_in_a_terminal_has_one_as_wide_and_its_bytes_are_unchanged(str
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
     attributes = termios.tcgetattr(theirs)
-    attributes[1] &= ~termios.OPOST  # of this terminal: what arrives is what was written
+    attributes[1] &= ~termios.OPOST  # this terminal passes output on unchanged
     termios.tcsetattr(theirs, termios.TCSANOW, attributes)
     code = (
         "import os, sys; tty = [fd for fd in (1, 2) if os.isatty(fd)];"
@@ -253,7 +253,7 @@ def test_a_program_in_a_terminal_has_one_as_wide_and_its_bytes_are_unchanged(str
 
 
 class Terminal:
-    """A program under exec in a terminal of its own: what it shows, what is typed."""
+    """A program under exec in its own terminal, with the output and the typed input."""
 
     def __init__(self, *program):
         import fcntl
@@ -323,7 +323,7 @@ def test_settings_that_a_program_makes_through_any_descriptor_reach_the_terminal
     )
     terminal.wait_for(b"silent")
     terminal.wait_until(echoes=False)
-    time.sleep(0.3)  # nobody types sooner
+    time.sleep(0.3)  # people do not type faster
     terminal.type(b"secret\n")
     terminal.wait_for(b"got secret")
     assert terminal.shown.count(b"secret") == 1
@@ -384,7 +384,7 @@ def test_an_output_that_cannot_be_written_never_changes_the_exit_status(redirect
 def test_a_closed_output_is_closed_for_the_program_too(tmp_path):
     code = "import os, sys; print(sys.stdout); sys.exit(7 if sys.stdout is None else 8)"
     script = '"$@" >&-'
-    json_file = str(tmp_path / "x.json")  # which gets the number of standard output
+    json_file = str(tmp_path / "x.json")  # opened with the number of standard output
     words = [*EXEC[:-1], "--json", json_file, "--", sys.executable, "-c", code]
     done = subprocess.run(["sh", "-c", script, "sh", *words], cwd=catalog.ROOT)
     assert done.returncode == 7
@@ -412,7 +412,7 @@ def test_nothing_is_added_to_a_program_that_was_asked_to_end(name, handled):
 def test_a_signal_that_is_ignored_is_ignored_by_the_program_too():
     program = started(
         "print('ready', flush=True); import time; time.sleep(1); print('survived')",
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # as nohup does
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # like nohup
     )
     assert program.stdout.readline() == b"ready\n"
     program.send_signal(signal.SIGHUP)

@@ -34,7 +34,7 @@ PATTERNS = sorted({pattern for one in REPRODUCERS for pattern in one.messages})
 
 
 def recorded_texts():
-    """(id, text) of every measurement of the code as it is."""
+    """Yields (id, text) for every measurement of the current code."""
     current = {one.id: one for one in REPRODUCERS}
     for record in records.load():
         for id, measurement in record.measurements.items():
@@ -59,7 +59,7 @@ def seconds_of(text):
     return time.process_time() - started
 
 
-# --- which answer ------------------------------------------------------------------------------
+# --- the right answer--------------------------------------------------------------------------
 
 
 def test_there_are_recorded_texts():
@@ -70,7 +70,7 @@ def test_there_are_recorded_texts():
 def test_every_text_that_was_recorded_on_any_torch_leads_to_its_reproducer(id, text):
     top = explain.find(text, REPRODUCERS)[0]
     assert id in top.ids
-    assert len(top.ids) == 1 or top.causes  # several only where one message has several causes
+    assert len(top.ids) == 1 or top.causes  # several only if a message has several causes
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_causes_whose_reproducers_are_not_there_are_still_named():
     assert (answer.causes, answer.reproducers) == (whole.causes, whole.reproducers[-1:])
 
 
-# --- what the text itself says -----------------------------------------------------------------
+# --- causes named by the text ------------------------------------------------------------------
 
 REENTRANT = "amp/reentrant_checkpoint_cuts_graph"
 
@@ -185,11 +185,11 @@ def test_a_warning_alone_that_names_its_cause_is_answered_by_it_alone():
     [
         ((("a trouble",), ("a cause",)), "UserWarning: a cause\nRuntimeError: a trouble", [1]),
         ((("a trouble",), ("a cause",)), "RuntimeError: a trouble\nx.py:1: UserWarning: a cause", [1]),
-        # an error may be a part of the other message
+        # an error may be part of the other message
         ((("a trouble",), ("a cause",)), "RuntimeError: a trouble.\nThis has a cause", []),
-        # both have the warning
+        # both reproducers have the warning
         ((("a trouble", "a cause"), ("a cause",)), "UserWarning: a cause\nError: a trouble", []),
-        # the warning is the message whose causes are listed
+        # the warning is itself a message with several causes
         ((("one trouble",), ("listed trouble",)), "UserWarning: listed trouble\nError: one trouble", []),
     ],
 )  # fmt: skip
@@ -240,7 +240,7 @@ def test_what_two_streams_of_one_program_print_is_one_explanation():
     assert (explanation.torch_version, explanation.blank) == ("2.4", False)
 
 
-# --- what terminals and launchers add ----------------------------------------------------------
+# --- additions of terminals and launchers ------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
@@ -312,7 +312,7 @@ def test_a_named_pipe_is_read_as_a_file_is(tmp_path):
     try:
         assert read(str(pipe)) == "from a pipe"
     finally:
-        writer.kill()  # it waits for a reader
+        writer.kill()  # the writer waits for a reader
         writer.wait()
 
 
@@ -321,7 +321,7 @@ def test_what_powershell_writes_is_read(tmp_path, encoding):
     text = "\r\n".join(f"│ {line:<50} │" for line in WRAPPED)
     assert read(None, text.encode(encoding)) == text
     file = tmp_path / "crash.log"
-    file.write_bytes(f"{text}\n".encode(encoding) * 3000)  # more than one piece
+    file.write_bytes(f"{text}\n".encode(encoding) * 3000)  # longer than one piece
     assert first_ids(explain.read(str(file), io.BytesIO())) == [INFERENCE]
 
 
@@ -334,7 +334,7 @@ def test_a_log_that_a_crash_filled_with_nul_is_no_utf_16():
 
 
 def test_a_log_with_nul_at_every_kind_of_place_is_no_utf_16():
-    # at three in five of the even places, and at one in ten of the odd
+    # NUL at three in five of the even places, and at one in ten of the odd places
     padding = b"\0a\0a\0aaaaa" + b"\0a\0a\0aaaa\0"
     assert read(None, padding * 20 + FP16.encode()).endswith(FP16)
 
@@ -404,7 +404,7 @@ WORST = {
 
 
 def plain(pattern):
-    """A text as the pattern has it up to its first gap or alternative."""
+    """The text that the pattern matches literally, up to its first gap or alternative."""
     return re.split(r"[\[({]|\\[dws]", pattern)[0].replace("\\", "")
 
 
@@ -415,14 +415,14 @@ WORST |= {
 
 
 def test_the_time_for_a_text_grows_no_faster_than_the_text():
-    """Four times the text: about 3 times the time where it is linear, 16 times where it is squared."""
+    """For four times the text, linear code takes about 3 times as long, quadratic code 16 times."""
 
     def is_linear(unit):
         text = unit * (4 * SIZE // len(unit) + 1)
         return seconds_of(text[: 4 * SIZE]) < 6 * seconds_of(text[:SIZE])
 
     assert [
-        # the others without compiling patterns, or an interruption
+        # later attempts run without compiling patterns, or without an interruption
         name
         for name, unit in WORST.items()
         if not (is_linear(unit) or is_linear(unit) or is_linear(unit))
@@ -445,7 +445,7 @@ def test_the_time_for_a_text_grows_no_faster_than_the_text():
 def test_noise_is_read_in_no_time_and_never_raises(parts, times):
     text = ("".join(parts) * times)[:20_000]
     assert (
-        # the second one without compiling patterns
+        # the second call does not compile patterns
         seconds_of(text) < 0.2 or seconds_of(text) < 0.2
     )
 
@@ -486,12 +486,12 @@ def test_a_log_of_twenty_megabytes_needs_little_time_and_memory(tmp_path, line, 
         )
     seconds, mebibytes, ids = done.stdout.split(maxsplit=2)
     assert float(seconds) < 8
-    assert int(mebibytes) < 100  # 72 however long the log is; with all of it in memory 110 and more
+    assert int(mebibytes) < 100  # 72 for any length; over 110 with the whole log in memory
     assert ids.strip() == str([["amp/unscale_fp16_parameters"]] if end else [])
 
 
 def test_a_text_is_searched_once_however_many_patterns_there_are(monkeypatch):
-    """Passes over the text, and patterns that are tried on it; time is not measured."""
+    """Counts passes over the text and tried patterns instead of measuring time."""
     passes, tried = [], []
 
     class Counting:
@@ -558,12 +558,12 @@ def copies_with_messages_of_their_own(count):
 
 
 def test_ten_times_the_reproducers_take_at_most_twenty_times_as_long():
-    """Each with messages of its own. A ratio of costs: the machine may be slow or busy."""
+    """Each has its own messages. Compares a ratio, because the machine may be slow or busy."""
     text = "RuntimeError: Inference tensors cannot be saved for backward number 77"
     seconds = {}
     for count in (1_000, 10_000):
         taken = []
-        for _ in range(3):  # of new reproducers: what was found out about the others is kept
+        for _ in range(3):  # with new reproducers, because explain caches old ones
             copies = copies_with_messages_of_their_own(count)
             started = time.process_time()
             answers = explain.find(text, copies)
@@ -687,7 +687,7 @@ def test_literals_are_what_every_match_contains(pattern, expected):
 
 
 def test_literals_of_headers_leave_no_match_out():
-    """In the texts of its own reproducer: each pattern in each text takes a minute."""
+    """Tries patterns on texts of their own reproducer; trying all pairs would take a minute."""
     texts = defaultdict(list)
     for id, text in [*RECORDED, *((error["expected"], error["text"]) for error in PUBLIC["error"])]:
         texts[id].append(text)

@@ -1,4 +1,4 @@
-"""Texts of everyday mistakes, which none of the failures that share words with them may claim."""
+"""Texts of everyday mistakes that share words with failures; no failure may match them."""
 
 import re
 
@@ -9,7 +9,7 @@ from matrix.explain import explain
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 
-# Broadcasts and attributes that have nothing to do with a failure of the corpus.
+# Broadcasts and attributes that are unrelated to the failures of the corpus.
 EVERYDAY = [
     "RuntimeError: The size of tensor a (3) must match the size of tensor b (6) at non-singleton dimension 0",
     "RuntimeError: The size of tensor a (64) must match the size of tensor b (32) at non-singleton dimension 1",

@@ -7,14 +7,14 @@ OF = {"R": "reproduced", "a": "absent", "x": "unavailable", "F": "flaky", "?": "
 
 
 @pytest.mark.parametrize(
-    ("signs", "text"),  # of the newest releases, a sign each
+    ("signs", "text"),  # one sign for each of the newest releases
     [
         ("RRRRR", ["2.2 and later"]),
-        ("xxRRR", ["2.4 and later"]),  # what it needs came
+        ("xxRRR", ["2.4 and later"]),  # its API was added in 2.4
         ("aaRRR", ["came in 2.4"]),
         ("RRRaa", ["fixed in 2.5", "2.2 to 2.4"]),
         ("aRRRx", ["gone in 2.6", "2.3 to 2.5"]),
-        ("RRxRR", ["2.5 and later", "2.2, 2.3"]),  # it cannot be run on 2.4, and did not go
+        ("RRxRR", ["2.5 and later", "2.2, 2.3"]),  # unavailable on 2.4, but not fixed
         ("RaaRR", ["came in 2.5", "fixed in 2.3", "2.2"]),
         ("aRRRa", ["fixed in 2.6", "2.3 to 2.5"]),
         ("RRRFF", ["flaky on 2.5, 2.6", "2.2 to 2.4"]),
@@ -22,7 +22,7 @@ OF = {"R": "reproduced", "a": "absent", "x": "unavailable", "F": "flaky", "?": "
         ("xxaa", ["not affected"]),
         ("xxxx", ["unavailable"]),
         ("????", []),
-        ("RR??", ["2.3, 2.4"]),  # nothing is claimed of what nobody has measured
+        ("RR??", ["2.3, 2.4"]),  # claims nothing about unmeasured releases
         ("??RR", ["2.5 and later"]),
         ("R", ["2.6"]),
     ],

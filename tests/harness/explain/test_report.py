@@ -21,7 +21,7 @@ ID = "amp/one"
 
 @pytest.fixture
 def planted(root):
-    """plant(**header) -> the reproducer, a bug of PyTorch where nothing else is said."""
+    """A function: planted(**header) returns a reproducer, by default a bug in PyTorch."""
 
     def planted(**header):
         reports = '["https://github.com/someone/project/issues/1"]'
@@ -33,7 +33,7 @@ def planted(root):
 
 
 def measured(reproducer, verdicts, device="cpu"):
-    """Records: torch version -> verdict."""
+    """Records of the reproducer; `verdicts` maps torch versions to verdicts."""
     return [
         record(
             torch,
@@ -163,7 +163,7 @@ def test_a_block_is_closed_by_nothing_in_it():
 
 
 def test_what_is_absent_on_that_torch_is_not_reported(planted):
-    """It says since when, by which change, and what to type for an older release."""
+    """The error names the first fixed release, the change, and a command for an older release."""
     reproducer = planted(affected='{ cpu = "<2.11" }', fixed_by='"pytorch#7"')
     records = measured(reproducer, {"2.10.0": "reproduced", "2.11.0": "absent"})
     with pytest.raises(report.ReportError) as refused:
@@ -205,7 +205,7 @@ def test_only_a_bug_of_pytorch_is_reported_to_pytorch(planted, origin):
         ) as refused:
             written(reproducer, records, **options)
         assert "torch-repros cite amp/one --venue forum" in str(refused.value)
-    assert f"Origin: {origin} (" in written(reproducer, records)  # for a forum
+    assert f"Origin: {origin} (" in written(reproducer, records)  # the report for a forum
     assert "### Versions" not in written(reproducer, records)
 
 
@@ -217,7 +217,7 @@ UNREPORTED = {"reports": None, "upstream": '"unreported"'}
     ["https://github.com/pytorch/pytorch/issues/5", "https://github.com/someone/project/issues/5"],
 )
 def test_what_is_reported_is_not_offered_as_new(planted, link):
-    """Nor what has a report elsewhere, where nobody says that PyTorch has none."""
+    """The same holds for a report elsewhere, unless the header says that PyTorch has no report."""
     reproducer = planted(reports=f'["{link}"]')
     records = measured(reproducer, {"2.4.1": "reproduced"})
     with pytest.raises(report.ReportError) as refused:
@@ -242,7 +242,7 @@ def test_what_is_gone_from_the_newest_torch_is_no_new_report(planted):
 
 
 def test_a_release_that_nobody_has_measured_yet_hides_nothing(planted):
-    """One more line in torches.toml must not empty the list of what is unreported."""
+    """A new entry in torches.toml must not empty the list of unreported bugs."""
     bug, reported = planted(**UNREPORTED), planted()
     old = measured(bug, {"2.3.1": "absent"})
     new = measured(bug, {"2.4.1": "reproduced"})

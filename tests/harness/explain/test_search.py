@@ -82,7 +82,7 @@ def test_a_text_of_ten_thousand_words_is_searched_in_a_second():
 @pytest.mark.parametrize(
     "query",
     [
-        "the fan of my laptop is as loud as a vacuum cleaner",  # one word in common
+        "the fan of my laptop is as loud as a vacuum cleaner",  # shares one word
         "my aunt photographed a lighthouse, then lost the camera on a ferry in Norway in epoch 3",
         "ValueError: operands could not be broadcast together with shapes (3,4) (5,)",
         "how do I plot the loss of every epoch",

@@ -69,7 +69,7 @@ def test_a_terminal_has_its_width_and_at_most_100_columns(monkeypatch):
 
 
 def too_long(lines, reproducers):
-    """Without what is there to be copied: code, and links."""
+    """The lines that are too long, except code and links, which people copy."""
     code = {
         line.strip()
         for one in reproducers

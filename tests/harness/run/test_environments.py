@@ -1,4 +1,4 @@
-"""Environments, with a uv that does as it is told: nothing is installed here."""
+"""Tests environments with a fake uv, so nothing is installed."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ esac
 
 @pytest.fixture
 def uv(tmp_path, monkeypatch):
-    """A uv that does as it is told and writes down what it was asked."""
+    """Installs a fake uv that behaves as given and logs its arguments."""
 
     def install(own_build="exit 0", default="exit 0", released="2.10.0, 2.4.1"):
         folder = tmp_path / "bin"
@@ -116,7 +116,7 @@ def test_kept_environments_serve_again_and_interrupted_ones_are_made_again(uv, t
     first = log.read_text()
     with environments.environment(TORCH, root=envs, keep=True) as python:
         assert log.read_text() == first
-    (envs / "torch-2.4.1-cpu/complete").unlink()  # as a kill in the middle leaves it
+    (envs / "torch-2.4.1-cpu/complete").unlink()  # the state after a kill during the installation
     (envs / "torch-2.4.1-cpu/half").touch()
     with environments.environment(TORCH, root=envs) as python:
         assert os.path.exists(python)
@@ -151,7 +151,7 @@ def test_a_removal_that_was_interrupted_leaves_no_environment(uv, tmp_path, monk
         killed.setattr(environments.shutil, "rmtree", lambda *arguments, **options: None)
         with environments.environment(TORCH, root=envs):
             pass
-    (envs / "torch-2.4.1-cpu/bin/python").unlink()  # what rmtree had done when it was killed
+    (envs / "torch-2.4.1-cpu/bin/python").unlink()  # deleted by rmtree before the kill
     with environments.environment(TORCH, root=envs) as python:
         assert os.path.exists(python)
 
@@ -208,7 +208,7 @@ def test_ended_by_a_signal_it_leaves_neither_uv_nor_the_folder(uv, tmp_path):
         (
             "2.12.0rc1, 2.10.0, 2.4.1, 2.3.9, 1.0",
             [],
-        ),  # pre-releases, and what is older than all listed
+        ),  # pre-releases, and releases older than the listed ones
     ],
 )
 def test_releases_that_are_not_listed_are_noticed(uv, released, missing):

@@ -1,4 +1,4 @@
-"""Measuring: what is missing is measured, and a kill at any moment loses nothing."""
+"""Tests that missing measurements are made, and that a kill at any moment loses none."""
 
 import datetime
 import json
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 
 def measured(root, folder, **options):
-    """Measures everything in this interpreter and returns the record and the ids that were run."""
+    """Measures everything with this interpreter; returns the record and the ids that ran."""
     values = {"repeat": 1, "kind": "user", "command": "torch-repros record", **options}
     found, results = measure.record(
         catalog.load(root), sys.executable, "cpu", folder=folder, **values
@@ -165,7 +165,7 @@ def test_measurements_are_dated_today_in_utc(root, folder):
     today = datetime.datetime.now(datetime.timezone.utc).date()
     assert found.measurements["amp/one"].date in (
         today.isoformat(),
-        (today - datetime.timedelta(days=1)).isoformat(),  # midnight passed meanwhile
+        (today - datetime.timedelta(days=1)).isoformat(),  # if midnight passed during the test
     )
 
 
@@ -183,9 +183,9 @@ measure.record(reproducers, sys.executable, "cpu", Path(sys.argv[2]), 2, "user",
 
 
 def outcomes(folder):
-    """id -> what the records hold of it, without dates and times."""
+    """Maps each id to its measurement in the records, without dates and times."""
     found, problems = records.read_all(folder)
-    assert problems == []  # whatever is there is whole and right
+    assert problems == []  # every file is complete and valid
     assert len(found) <= 1
     return {
         id: (one.verdict, one.text, one.runs, one.agreeing, one.hash, one.source)
@@ -208,7 +208,7 @@ def test_a_run_killed_ten_times_and_resumed_records_what_a_clean_one_does(root, 
     chance, seen = random.Random(), []
     for kill in range(10):
         process = start(root, folder)
-        if kill % 2:  # in the middle of recording, at whatever it does just then
+        if kill % 2:  # during the recording, at an arbitrary point
             before, deadline = len(outcomes(folder)), time.monotonic() + 60
             while len(outcomes(folder)) == before and process.poll() is None:
                 assert time.monotonic() < deadline

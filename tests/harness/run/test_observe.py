@@ -1,4 +1,4 @@
-"""One run for a report, in interpreters that print what they like."""
+"""Tests a single run for a report, in interpreters that print arbitrary text."""
 
 import os
 import sys
@@ -103,7 +103,7 @@ def test_a_program_that_goes_on_is_stopped_with_what_it_started(monkeypatch):
     )
     pid, last = observe.run_program(program, sys.executable, 0.5).splitlines()
     assert last == "still running after 1.5 s; killed"
-    deadline = time.monotonic() + 10  # it is a zombie until init has seen it
+    deadline = time.monotonic() + 10  # the process is a zombie until init reaps it
     while alive(int(pid)):
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""What was started ends with its caller, whatever signal ends that and whenever it comes."""
+"""Tests that a process ends with its caller, for any signal at any moment."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from matrix.run import processes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-# Starts a process that writes down its number; Popen() returns so many seconds later.
+# Starts a process that records its id; Popen() returns the given number of seconds later.
 PROGRAM = """
 import signal, subprocess, sys, time
 from matrix.run import processes

@@ -1,4 +1,4 @@
-"""Scheduling, comparison with headers, and processes that die or never were workers."""
+"""Tests scheduling, the comparison with headers, and processes that die or are not workers."""
 
 import contextlib
 import os
@@ -135,7 +135,7 @@ def test_a_result_arrives_as_soon_as_its_last_run_has_ended(root):
 # --- against the headers --------------------------------------------------------------------------
 
 HELPS, STAYS, FAILS = "return None", "return 'still there'", "raise KeyError('x')"
-EXPECTATIONS = {  # id -> (what reproduce() returns, affected, popular_fix or None, its surprise)
+EXPECTATIONS = {  # id -> (the value of reproduce(), affected, popular_fix or None, surprise)
     "as_expected": ("boom", ">=1.13", None, ""),
     "should_never": ("boom", "never", None, "reproduced, but its header says absent"),
     "should_not_yet": ("boom", ">=99", None, "reproduced, but its header says absent"),
@@ -228,7 +228,7 @@ def test_the_death_of_a_worker_costs_the_run_that_caused_it_alone(root, scratch,
 
 @linux
 def test_a_worker_that_is_killed_from_outside_is_replaced(root, scratch):
-    """As the kernel does when memory runs out."""
+    """The kernel kills processes like this if memory runs out."""
     for number in range(8):
         slow = "import time\n\n\ndef reproduce(device):\n    time.sleep(0.1)\n    return 'boom'\n"
         plant(root, f"planted/r{number}", slow)
@@ -316,7 +316,7 @@ def test_when_the_driver_dies_so_do_its_children(root, scratch, tmp_path, ending
     wait_until(lambda: pids.exists() and pids.read_text())
     driver.send_signal(ending)
     driver.communicate()
-    with contextlib.suppress(ProcessLookupError):  # a signal while it cleans up changes nothing
+    with contextlib.suppress(ProcessLookupError):  # a signal during the cleanup has no effect
         os.kill(int(pids.read_text().split()[1]), signal.SIGTERM)
     wait_until(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
     wait_until(lambda: not list(scratch.iterdir()))
@@ -360,7 +360,7 @@ def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
 
 @linux
 def test_an_interpreter_that_is_too_old_is_told_so(tmp_path):
-    script = tmp_path / "python"  # what Python 3.7 prints of a program with `:=` in it
+    script = tmp_path / "python"  # prints what Python 3.7 prints for a program with `:=`
     script.write_text(
         "#!/bin/sh\n"
         'printf \'  File "%s", line 170\\n    if found := 1:\\nSyntaxError: invalid syntax\\n\' "$1" >&2; exit 1'
@@ -398,7 +398,7 @@ def test_a_time_for_importing_torch_that_is_none_is_one_clear_error(monkeypatch,
 
 def test_a_worker_that_was_killed_has_time_to_end_before_it_is_killed_again():
     class Silent:
-        """It never answers, and says its end only after the second look."""
+        """A worker that never answers, and reports its end only at the second check."""
 
         slots, fork, processes = 1, True, []
 
@@ -507,7 +507,7 @@ def test_an_interpreter_that_prints_at_start_is_no_matter(root, tmp_path, monkey
 
 
 def test_the_worker_removes_no_path_but_its_own(monkeypatch):
-    """Where Python does not add the folder of the script, the first path is the user's."""
+    """If Python does not add the script's folder to the path, the first entry is the user's."""
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
     monkeypatch.setenv("STUB_TORCH", "2.9.0+first")
     with runner.Worker(sys.executable, ("cpu",)) as worker:

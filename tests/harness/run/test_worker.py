@@ -1,4 +1,4 @@
-"""Planted reproducers: each ends in its own verdict and detail, and leaves nothing behind."""
+"""Tests planted reproducers: each gives the expected verdict and leaves nothing behind."""
 
 import importlib.util
 import os
@@ -21,12 +21,12 @@ from matrix.run.worker import child as children
 from tests.harness.helpers import RETURNS, plant
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
-# A command that pgrep finds, and finds no other process of these tests' by.
+# A command line by which pgrep finds only the processes of this test run.
 SLEEPER = f"import time; time.sleep(61); {os.getpid()}"
 
 
 def reproduce(*lines):
-    """A reproduce() of these lines that returns the symptom after them, unless they do."""
+    """The code of a reproduce() that runs these lines and then returns the symptom."""
     body = "".join(f"    {line}\n" for line in lines)
     imports = "import os, signal, subprocess, sys, time"
     return f"{imports}\n\n\ndef reproduce(device):\n{body}    return 'boom'\n"
@@ -211,7 +211,7 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
     "forges_results": (FORGE, {}, "reproduced", "^$"),
-    "looks_for_pipes": (  # of the protocol
+    "looks_for_pipes": (  # pipes of the protocol
         reproduce(
             "for number in os.listdir('/proc/self/fd'):",
             "    path = f'/proc/self/fd/{number}'",
@@ -387,7 +387,7 @@ FRESH = (
 
 @pytest.mark.xdist_group("fresh")
 def test_fresh_interpreters_give_the_same_verdicts(planted, scratch):
-    """As on macOS and Windows, where a fork is unsafe."""
+    """macOS and Windows use fresh interpreters, because a fork is unsafe there."""
     names = (*FRESH, "leaves_a_daemon") if sys.platform == "linux" else FRESH
     results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names))
     for name, result in results.items():
@@ -430,9 +430,9 @@ def test_a_run_on_cuda_is_forked_unless_that_would_lose_cuda(root, monkeypatch, 
 @linux
 @pytest.mark.parametrize("ending", ["return 'boom'", "time.sleep(60)"])
 def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):
-    """As the resource tracker of multiprocessing does, which empties /dev/shm."""
+    """The resource tracker of multiprocessing does this: it cleans up /dev/shm."""
     note = tmp_path / "note"
-    tidies = f"echo ready; read line; : > {note}"  # when its parent has ended
+    tidies = f"echo ready; read line; : > {note}"  # runs once the parent has ended
     pipes = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
     start = f"reproduce.it = subprocess.Popen(['sh', '-c', {tidies!r}], {pipes})"
     code = reproduce(start, "reproduce.it.stdout.readline()", ending)
@@ -442,7 +442,7 @@ def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):
 
 
 def test_a_reproducer_is_read_from_its_source_alone(root, monkeypatch):
-    """Python takes a compiled file for current where the time in seconds and the size agree."""
+    """Python considers a compiled file current if the time in seconds and the size match."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     path = plant(root, "planted/one", RETURNS.format("boom 1"))
     assert run(root)["one"].text == "boom 1"
@@ -464,7 +464,7 @@ def test_a_limit_that_the_machine_sets_is_kept(root):
 
 
 def as_a_user(action):
-    """The exit code of the action in a process that is not root's."""
+    """The exit code of the action, run in a process without root privileges."""
     if (pid := os.fork()) == 0:
         try:
             if os.getuid() == 0:
@@ -479,7 +479,7 @@ def as_a_user(action):
 
 @linux
 def test_folders_of_any_mode_are_removed_and_what_links_name_is_not():
-    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # which every user may enter
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # every user can enter /tmp
         os.chmod(place, 0o777)
         folder, kept = Path(place, "scratch"), Path(place, "kept")
 
@@ -551,7 +551,7 @@ def alive(pid):
 
 @linux
 def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
-    """A neighbour that ends meanwhile does not end it."""
+    """A run that ends earlier does not end the daemon of another run."""
     check = f"os.path.exists('/proc/' + open({str(tmp_path / 'pid')!r}).read())"
     uses = reproduce(
         "command = ['sh', '-c', 'setsid sleep 62 & echo $!']",
@@ -571,7 +571,7 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
 
 
 def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
-    """numpy's as well, which a fork would copy."""
+    """This includes the numbers of numpy, whose state a fork would copy."""
     numpy, drawn = tmp_path / "path/numpy", tmp_path / "drawn"
     numpy.mkdir(parents=True)
     (numpy / "__init__.py").write_text("__version__ = '0'\nfrom . import random\n")
@@ -589,7 +589,7 @@ def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
 
 def test_a_run_that_reported_before_its_time_limit_counts(tmp_path):
     child = object.__new__(children.Child)
-    child.pid, child.code, child.process = 2**22 + 1, -9, None  # no such process
+    child.pid, child.code, child.process = 2**22 + 1, -9, None  # no process with this id exists
     child.folder, child.timed_out, child.wall = tmp_path, True, 1.0
     (tmp_path / "report.json").write_text('{"outcome": "returned", "value": "boom"}')
     assert child.result(-9) == {"outcome": "returned", "value": "boom", "wall": 1.0}
@@ -619,7 +619,7 @@ def test_only_the_end_of_an_output_is_read(tmp_path):
 
 
 class Backend:
-    """torch.<device> of a device that the worker has never heard of."""
+    """The module torch.<device> of a device that the worker does not know."""
 
     @staticmethod
     def get_device_name():
@@ -645,7 +645,7 @@ def test_what_torch_knows_of_a_device_is_asked_of_its_backend(torch):
     torch.npu = Backend
     torch.backends = SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91200))
     assert build._about("npu") == {"name": "A1", "capability": "9.0", "cudnn": 91200}
-    assert build._about("tpu")["name"] is None  # never the CPU's
+    assert build._about("tpu")["name"] is None  # not the name of the CPU
 
 
 def test_the_facts_of_a_device_are_what_the_given_commands_print():

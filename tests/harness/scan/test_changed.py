@@ -1,4 +1,4 @@
-"""Which findings a branch has brought."""
+"""Tests which findings of a branch are new."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def git(tmp_path):
 
 
 def new(folder):
-    """Where something is found that the branch has brought."""
+    """The places of the branch's new findings."""
     branches = changed.since("main", [folder])
     paths = [path for path in files.find([folder]) if branches[0].has_changed(path)]
     findings, _ = scanning.scan(paths, RULES)
@@ -88,7 +88,7 @@ def test_a_file_that_is_renamed_brings_nothing(git, tmp_path):
     git("commit", "-m", "two")
     assert new(tmp_path) == []
     (tmp_path / "other.py").write_text(f"import os\n{BAD}{BAD[14:]}", encoding="utf-8")
-    assert new(tmp_path) == [("other.py", 11)]  # once more
+    assert new(tmp_path) == [("other.py", 11)]  # the second copy of the code
 
 
 def test_of_two_places_that_are_equal_the_new_one_is_told(git, tmp_path):

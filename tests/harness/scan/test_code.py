@@ -1,4 +1,4 @@
-"""What Code says of names, scopes and blocks."""
+"""Tests what Code knows about names, scopes and blocks."""
 
 import ast
 
@@ -92,14 +92,14 @@ def test_an_attribute_is_what_its_class_gives_it_where_that_is_one_thing():
         target for node in CODE.all(ast.Assign) for target in node.targets
         if reading.path(target) == "self.other"
     )  # fmt: skip
-    assert CODE.made_by(other, "MSELoss")  # None says nothing
+    assert CODE.made_by(other, "MSELoss")  # an assignment of None is ignored
 
 
 def test_what_encloses_a_place():
     (loop,) = CODE.loops(call("a"))
     assert isinstance(loop, ast.For)
     assert CODE.loops(call("use")) == []
-    assert CODE.loops(call("enumerate")) == []  # it is called once
+    assert CODE.loops(call("enumerate")) == []  # the call is evaluated once
     assert [reading.source(one) for one in CODE.conditions(call("a"))] == ["number"]
     assert CODE.conditions(call("b")) == []
     assert CODE.excludes(call("a"), call("b"))
@@ -114,7 +114,7 @@ def test_what_encloses_a_place():
 def test_arguments_are_found_by_place_and_by_name():
     found = ast.parse("f(1, *rest, 2, key=3)").body[0].value
     assert reading.constant(reading.argument(found, 0)) == 1
-    assert reading.argument(found, 2) is None  # who knows how many are before it
+    assert reading.argument(found, 2) is None  # *rest has an unknown length
     assert reading.constant(reading.argument(found, 9, "key")) == 3
     assert reading.argument(found, -1, "other") is None
     assert reading.has_unpacked(found)
@@ -125,7 +125,7 @@ def test_arguments_are_found_by_place_and_by_name():
 
 
 def followed(text, of):
-    """What the last use of a name stands for, as text."""
+    """The value of the last use of a name, as source text."""
     code = Code.of(text)
     uses = [one for one in ast.walk(code.tree) if reading.path(one) == of]
     value = code.value(max(uses, key=reading.place))

@@ -1,4 +1,4 @@
-"""Each rule finds what it should in FAMILY/NAME.py and in the files of FAMILY/NAME/, and nothing else."""
+"""Tests that each rule finds exactly the marked lines in FAMILY/NAME.py and in FAMILY/NAME/."""
 
 import re
 import textwrap
@@ -15,18 +15,18 @@ from matrix.scan.code import Code
 HERE = Path(__file__).parent
 RULED = catalog.ruled(catalog.load())
 RULES = scanning.rules(RULED)
-# FAMILY/NAME/ has what needs a file of its own: a rule may look at the whole file.
+# FAMILY/NAME/ has cases that need separate files, because a rule may look at the whole file.
 FILES = sorted(HERE.glob("*/**/*.py"))
 MARK = re.compile(r"# finds (\w+)$")
 
 
 def rule_of(path):
-    """The id of the rule that a file has the cases of."""
+    """The id of the rule whose cases the file contains."""
     return "/".join(path.relative_to(HERE).with_suffix("").parts[:2])
 
 
 def marked(path):
-    """(line, name) of every place that is to be found."""
+    """The line and the rule name of every place that must be found."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return {(number, found[1]) for number, line in lines if (found := MARK.search(line))}
 
@@ -44,7 +44,7 @@ def test_what_was_fixed_is_found_no_more(path, tmp_path):
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
     found = fixable = scanning.scan_text(copy.read_text(encoding="utf-8"), RULES, copy)
-    while fixable := [one for one in fixable if one.edits]:  # those that touch are left for later
+    while fixable := [one for one in fixable if one.edits]:  # edits that touch are made later
         _, after, done = fixing.fixed(copy, fixable, RULES)
         assert done
         copy.write_bytes(after)
@@ -96,7 +96,7 @@ def test_a_rule_finds_the_wrong_lines_and_not_the_right_ones(reproducer):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_words_that_a_rule_needs_are_all_in_what_it_finds(rule):
-    """A word too many would pass files over that the rule never sees."""
+    """With an unnecessary word, the scan would skip files that contain the failure."""
     text = (HERE / f"{rule.id}.py").read_text(encoding="utf-8")
     function = scanning.function(rule.id)
     found = list(function(Code.of(text)))

@@ -1,4 +1,4 @@
-"""Which files are read, what is passed over, and what a finding says."""
+"""Tests which files are read or passed over, and the text of findings."""
 
 import dataclasses
 import json
@@ -241,7 +241,7 @@ def test_a_file_that_takes_too_long_is_passed_over(tmp_path, monkeypatch):
 
 
 def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):
-    """Each of its thousand calls may belong to each other."""
+    """The rule has to compare each of a thousand calls with all the others."""
     monkeypatch.setattr(scanning, "SECONDS", 1.0)
     lines = "".join(BAD.splitlines(keepends=True)[3:])
     (tmp_path / "a.py").write_text(BAD + lines * 1000, encoding="utf-8")
@@ -264,7 +264,7 @@ def test_a_file_that_reaches_the_limit_keeps_what_was_found_before(tmp_path, mon
 
 
 def copies(number):
-    """A file of that many functions, each with a finding that has an edit."""
+    """A file with this number of functions, each with a finding that has an edit."""
     head, function = BAD.split("\n\n")
     return head + "\n" + "".join(function.replace("train", f"train_{n}") for n in range(number))
 
@@ -361,7 +361,7 @@ def test_a_file_at_which_a_process_crashes_costs_no_other(tmp_path, monkeypatch,
         yield scanning.Hit(code.tree.body[0], "is found")
 
     monkeypatch.setattr(scanning, "function", lambda id: crashes)
-    monkeypatch.setattr(scanning, "CRASHES", True)  # as on Python 3.10
+    monkeypatch.setattr(scanning, "CRASHES", True)  # as in Python 3.10
     for number in range(20):
         crash = "  # crash" if number in (3, 4, 12) else ""
         (tmp_path / f"{number:02}.py").write_text(f"import torch{crash}\n", encoding="utf-8")

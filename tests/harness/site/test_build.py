@@ -20,7 +20,7 @@ PAGE = ["one.html", "one.json", "one.py"]
 
 @pytest.fixture
 def built(root, tmp_path):
-    """build(**header) -> the text of a page's file."""
+    """A function: built(**header) builds the site and returns the text of a page."""
 
     def build(name="index.html", **header):
         plant(root, "amp/one", RETURNS.format("boom"), **header)
@@ -82,7 +82,7 @@ def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
     pages = site.pages
 
     def interrupted(*arguments):
-        yield from list(pages(*arguments))[:8]  # all pages of the two
+        yield from list(pages(*arguments))[:8]  # all pages of the two reproducers
         raise KeyboardInterrupt
 
     def build():
@@ -98,7 +98,7 @@ def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
     monkeypatch.setattr(site, "pages", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build()
-    assert (folder / "page.js").is_file()  # the last whole site is still there
+    assert (folder / "page.js").is_file()  # the last complete site still exists
 
 
 @pytest.mark.parametrize("name", ["../precious.txt", "{outside}"])
@@ -152,7 +152,7 @@ def test_measurements_that_agree_share_a_line_and_the_newest_text_comes_first(ro
     ]
     found = failure.evidence(reproducer, measured)
     assert found["seen"] == [("2.6, cpu", "its new text"), ("2.4, 2.5, cpu", "old")]
-    assert found["others"] == ["a third text"]  # what no record has
+    assert found["others"] == ["a third text"]  # text that is in no record
     assert [(line["torch"], line["text"]) for line in found["evidence"]] == [
         ("2.4.1, 2.5.1", "old"),
         ("2.6.0", "its new text"),
@@ -208,7 +208,7 @@ def test_a_report_is_named_by_its_number(link, name):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The site as it is published."""
+    """The published site."""
     folder = tmp_path_factory.mktemp("site")
     site.build(folder, catalog.load(), records.load(), "https://example.org/repros")
     return folder
@@ -227,7 +227,7 @@ def test_every_file_of_data_is_as_its_schema_says(whole):
             checked.validate(json.loads(path.read_text(encoding="utf-8")))
     grid = json.loads((whole / "grid.json").read_text(encoding="utf-8"))
     cells = grid["verdicts"]
-    # 13,000 cells take a minute: one of each kind does
+    # 13,000 cells take a minute, so only one cell of each kind is checked
     distinct = {json.dumps({**cell, "id": "a/b"}): cell for cell in cells}
     checked.validate({**grid, "verdicts": list(distinct.values())})
 
@@ -321,7 +321,7 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
     ]
     assert len({group.slug for group in groups}) == len(groups)
     for group in groups:
-        if not group.reproducers:  # nothing leads there
+        if not group.reproducers:  # no page links to this message
             assert not (whole / f"messages/{group.slug}.html").exists()
             continue
         page = (whole / f"messages/{group.slug}.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which revision a copy is of, and which texts are known."""
+"""Tests how the revision of a copy is found, and which texts are known."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ IN_A_CLONE = pytest.mark.skipif(
 
 @pytest.fixture
 def listed(tmp_path, monkeypatch):
-    """A list of our own, as far as it was written."""
+    """A temporary copy of the list of texts."""
     copy = tmp_path / "fix_texts.txt"
     copy.write_bytes(originals.TEXTS.read_bytes())
     monkeypatch.setattr(originals, "TEXTS", copy)
@@ -81,7 +81,7 @@ def test_in_a_clone_the_version_names_the_commit():
     [
         ({"vcs_info": {"vcs": "git", "commit_id": "0123456789abcdef"}}, "+g0123456789"),
         ({"url": "file:///home/me/torch-repros", "dir_info": {}}, ""),
-        (None, ""),  # from an index
+        (None, ""),  # installed from an index
     ],
 )
 def test_an_installation_from_git_names_its_commit_too(tmp_path, monkeypatch, source, version):

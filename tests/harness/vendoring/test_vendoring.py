@@ -1,4 +1,4 @@
-"""Copies in other projects: nothing is lost, and one damaged copy is a problem of its own."""
+"""Tests copies in other projects: nothing is lost, and a damaged copy affects no other copy."""
 
 import os
 import re
@@ -25,7 +25,7 @@ FAMILIES = originals.families()
 
 
 def contents(folder):
-    """Every file but the lock, with its bytes."""
+    """Maps each file, except the lock, to its bytes."""
     return {
         path.relative_to(folder): path.read_bytes()
         for path in folder.rglob("*")
@@ -34,14 +34,14 @@ def contents(folder):
 
 
 def know(origin, text):
-    """Lists a text of a file of our own upstream."""
+    """Adds a text of a file to the list of the test's upstream."""
     with originals.TEXTS.open("a") as file:
         file.write(f"{origin} {originals.digest(text)}\n")
 
 
 @pytest.fixture
 def upstream(tmp_path, monkeypatch):
-    """An upstream of our own: upstream("amp", text) publishes."""
+    """A temporary upstream: upstream("amp", text) publishes a text."""
     folder = tmp_path / "upstream/reference_fixes"
     folder.mkdir(parents=True)
     (tmp_path / "upstream/tests/fixes").mkdir(parents=True)
@@ -220,7 +220,7 @@ def test_conflicts_are_marked_as_git_marks_them_and_reported(folder, upstream):
     assert "one\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> torch-repros " in text
 
 
-@settings(deadline=None)  # it writes files
+@settings(deadline=None)  # the test writes files
 @given(st.integers(5, 30), st.sets(st.integers(0, 29)), st.sets(st.integers(0, 29)))
 def test_edits_that_do_not_touch_are_both_in_the_merge(tmp_path_factory, count, mine, theirs):
     base = [f"line {number}\n" for number in range(count)]
@@ -438,7 +438,7 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
         raw = (folder / name).read_bytes()
         assert raw == old[name] or raw.endswith(new[name])
         sha = re.search(rb"[0-9a-f]{64}", raw)[0].decode()
-        assert (kept / f"{sha}.orig").is_file()  # what its header speaks of
+        assert (kept / f"{sha}.orig").is_file()  # the original that the header names
         if raw != old[name]:
             assert (kept / f"{name}.1.before").read_bytes() == old[name]
     assert call("vendored", folder, "--update").exit_code == 0
@@ -468,12 +468,12 @@ def test_what_a_killed_run_left_is_never_taken_for_a_file_to_restore(folder, ups
     assert after == {path: raw for path, raw in before.items() if raw != b"stale\n"}
 
 
-# --- one damaged copy is a problem of its own ---
+# --- a damaged copy affects no other copy ---
 
 
 @pytest.fixture
 def moved(folder, upstream):
-    """amp.py, changed by you and by upstream, and loss.py, changed by upstream alone."""
+    """Copies: amp.py was changed by you and by upstream, loss.py only by upstream."""
     edit(folder / "amp.py", "two", "two, edited")
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
     upstream("loss", "a\nb\nc\nd\n")
@@ -489,7 +489,7 @@ def assert_updated(folder, *names):
 
 
 def assert_amp_is_a_problem_and_loss_is_updated(folder, problem):
-    """What `vendored` and `vendored --update` make of it; the damaged file stays as it is."""
+    """Checks `vendored` and `vendored --update`; the damaged file does not change."""
     before = (folder / "amp.py").read_bytes()
     done = call("vendored", folder)
     assert done.exit_code == 1
@@ -632,7 +632,7 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
 
 @pytest.fixture
 def newer(folder, upstream):
-    """amp.py as a later revision left it, with the same version."""
+    """A copy of amp.py from a later revision with the same version."""
     text = copies.render_header("reference_fixes/amp.py", "later\n") + "later\n"
     (folder / "amp.py").write_text(text)
     upstream("loss", "a\nb\nc\nd\n")
@@ -644,7 +644,7 @@ def newer(folder, upstream):
 def test_an_older_checkout_leaves_a_newer_copy_alone(newer, edited, gone):
     if edited:
         edit(newer / "amp.py", "\nlater\n", "\nlater, edited\n")
-    if gone:  # the copy is of a file that this revision does not have yet
+    if gone:  # this revision does not have the file yet
         (originals.ROOT / "reference_fixes/amp.py").unlink()
     before = (newer / "amp.py").read_bytes()
     version = originals.version()
@@ -683,7 +683,7 @@ def test_vendoring_the_same_text_again_changes_nothing(folder):
     assert contents(folder) == before
 
 
-# --- your own files ---
+# --- files of the user ---
 
 
 def test_a_refusal_leaves_nothing_behind(tmp_path, upstream):
@@ -778,7 +778,7 @@ def test_a_name_that_cannot_be_printed_is_printed_all_the_same(moved):
         assert b"amp" in done.stdout + done.stderr
 
 
-# --- what is kept ---
+# --- kept files ---
 
 
 def test_a_formatter_of_the_whole_project_does_not_stop_a_merge(folder, upstream):
@@ -920,7 +920,7 @@ def test_a_folder_below_is_never_taken_for_the_one_above(tmp_path, upstream):
 
 @pytest.fixture
 def conflicting(folder, upstream):
-    """A copy with conflict markers that an update wrote."""
+    """A copy that contains conflict markers from an update."""
     edit(folder / "amp.py", "two", "mine")
     upstream("amp", "one\ntheirs\nthree\nfour\nfive\n")
     assert call("vendored", folder, "--update").exit_code == 1
@@ -1039,7 +1039,7 @@ def test_mixed_line_ends_are_kept_in_a_long_file_of_blank_lines():
     text = writing.with_line_ends_of("".join(lines), "new\n" + "".join(lines).replace("\r", ""))
     assert (
         time.process_time() - before < 1
-    )  # seconds, where every blank line is compared with every other
+    )  # many seconds if every blank line were compared with every other
     assert text == "new\r\n" + "".join(lines)
 
 
@@ -1051,7 +1051,7 @@ def test_an_update_keeps_the_mode_of_the_file(moved, mode):
     assert stat.S_IMODE((moved / "amp.py").stat().st_mode) == mode
 
 
-# --- headers and upstream's files ---
+# --- headers and upstream files ---
 
 
 @pytest.mark.parametrize(
@@ -1123,7 +1123,7 @@ def test_the_diff_is_coloured_on_a_terminal_only(moved):
     assert click.unstyle(coloured) == plain
 
 
-# --- at the same time ---
+# --- simultaneous calls ---
 
 
 def test_two_at_once_wait_for_each_other(folder, upstream):
