@@ -28,7 +28,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, site):
-    """open_page("index.html") from file://; fails on any error in the page and on any request that leaves it."""
+    """Opens pages from file://. An error in a page, or a request that leaves it, fails the test."""
     contexts, wrong = [], []
 
     def opened(name="index.html", **options):

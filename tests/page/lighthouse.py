@@ -1,6 +1,6 @@
-"""Lighthouse on the built site: `nox -s lighthouse`. Fails where a category is below LEAST.
+"""Runs Lighthouse on the built site: `nox -s lighthouse`. Fails if a category is below LEAST.
 
-It serves the site uncompressed: from a host that compresses, it loads faster.
+The site is served uncompressed. It loads faster from a host that compresses files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 VERSION = "12.8.2"
 LEAST = 0.95
-RUNS = 3  # the median: a score of performance falls with whatever else the machine does
+RUNS = 3  # the median counts, because other programs on the machine lower the performance score
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 PAGES = ("index.html", "bugs/amp/autocast_cache_under_no_grad.html", "messages/out-of-memory.html")
 
@@ -27,7 +27,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def scores(address: str) -> dict[str, float]:
-    """Category -> score of a page, on Lighthouse's slow phone."""
+    """Maps each category to the score of a page on Lighthouse's simulated slow phone."""
     command = ["npx", "--yes", f"lighthouse@{VERSION}", address, "--quiet", "--output=json"]
     command.append("--chrome-flags=--headless=new --no-sandbox")
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)

@@ -146,7 +146,7 @@ def test_a_pasted_text_is_never_taken_for_markup(open_page):
 
 
 def standing(reproducer, minor, devices=DEVICES):
-    """How the reproducer affects a release: "measured", "expected" or "not affected"."""
+    """The effect of the reproducer on a release: "measured", "expected" or "not affected"."""
     found = [
         STATES.standing(reproducer, device, minor)
         for device in devices
@@ -174,7 +174,7 @@ def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device
 
 
 def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
-    """Device and torch chosen: each row says what is known there."""
+    """After a device and a torch are selected, each row shows the knowledge about this pair."""
     tab = open_page()
     tab.locator("#torch").select_option("2.13")
     row = tab.locator('[id="amp/autocast_cache_under_no_grad"]')
@@ -196,7 +196,7 @@ def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
         for one in REPRODUCERS
         if (cells := STATES.verdicts(one, "cpu")).get("2.13") == "absent"
         and "reproduced" in list(cells.values())[: list(cells).index("2.13")]
-        # and nothing else between the two than its absence
+        # and only absent in between
         and "unavailable"
         not in list(cells.values())[: list(cells).index("2.13")][
             list(cells.values()).index("reproduced") :
@@ -265,7 +265,7 @@ def test_a_column_sorts_the_rows_and_a_link_keeps_their_order(open_page):
     tab.get_by_role("button", name="cpu").click()
     newest = visible(tab)[0]
     states = list(STATES.verdicts(catalog.select(REPRODUCERS, (newest,))[0], "cpu").values())
-    assert states[-1] != states[-2]  # the newest release changed it
+    assert states[-1] != states[-2]  # the newest release changed this state
     tab.reload()
     tab.wait_for_selector("html.ready")
     assert visible(tab)[0] == newest
@@ -354,7 +354,7 @@ def test_it_is_readable_on_a_phone(open_page):
     names = [f"bugs/{one.id}.html" for one in REPRODUCERS[::40]]
     for name in ("index.html", "messages/out-of-memory.html", *names):
         tab = open_page(name, viewport={"width": 360, "height": 740})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 360, name  # but for code
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360, name  # except code
 
 
 def test_no_button_covers_the_code_that_it_copies(open_page):
@@ -371,7 +371,7 @@ def test_no_button_covers_the_code_that_it_copies(open_page):
 
 
 def test_nothing_moves_while_the_index_loads(open_page):
-    tab = open_page(viewport={"width": 1280, "height": 1800})  # with rows of the table in view
+    tab = open_page(viewport={"width": 1280, "height": 1800})  # shows rows of the table
 
     def late(route):
         time.sleep(0.5)
@@ -412,7 +412,7 @@ def test_all_of_it_is_small_and_no_link_leads_nowhere(site):
 
 
 def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_path):
-    """A script element ends at the first "</script", and "<!-- <script" hides that end."""
+    """A script element ends at the first "</script", and "<!-- <script" hides this end tag."""
     reproducer = dataclasses.replace(REPRODUCERS[0], title="<!-- <script> a title </script>")
     building.build(tmp_path / "site", [reproducer], [])
     context = browser.new_context()

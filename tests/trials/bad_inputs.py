@@ -1,10 +1,11 @@
-"""Gives every argument of every public function of the fixes unexpected input.
+"""Tests every argument of every public function of the fixes with unexpected input.
 
     python -m tests.trials.bad_inputs
 
-Each cell of the table is a run. A run is "right" if the answer equals one computed independently of
-the fix, in float64 on dense tensors. It is an "error" if the function refused, with a text that
-names the value, its type, dtype, shape, layout or device. Any other run is a problem.
+Each cell of the table is a run. A run is "right" if the answer equals an answer computed
+independently of the fix, in float64 on dense tensors. A run is an "error" if the function rejected
+the input with a text that names the value, its type, dtype, shape, layout or device. Any other run
+is a problem.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ INPUTS: dict[str, Callable[[], Any]] = {
 
 
 class OnlyAnError(Exception):
-    """There is no right answer for this input."""
+    """Raised if there is no right answer for this input."""
 
 
 @dataclasses.dataclass
@@ -183,7 +184,7 @@ def only_an_error(x: Any) -> Any:
 
 
 def cuda_index(x: Any) -> bool:
-    """True if a whole number means a CUDA device, as in a build for CUDA even without a GPU."""
+    """True if a whole number means a CUDA device, as in a CUDA build even without a GPU."""
     return (
         isinstance(x, int) and not isinstance(x, bool) and x >= 0 and torch.device(x).type == "cuda"
     )
@@ -292,13 +293,13 @@ def _(x: Any) -> Any:
 
 
 def windowed(batches: Any = (3.0,), size: Any = 2, **options: Any) -> list[Any]:
-    """The batches with their shares and the mark of the last."""
+    """Triples: a batch, its share of the window, and whether it is the last batch of the window."""
     windows = amp.windows(batches, size, **options)
     return [item for window in windows for item in window]
 
 
 def all_batches(x: Any) -> list[Any]:
-    """Each batch of windows of one."""
+    """The triples of windows that contain one batch each."""
     return [(batch, 1.0, True) for batch in x] or only_an_error(x)
 
 
@@ -329,7 +330,7 @@ def _(x: Any) -> Any:
 
 
 def stepped(gradient: Any = (3.0, 4.0), wrap: Any = None, **options: Any) -> torch.Tensor:
-    """The weights, zero at first, after a step of SGD with this gradient."""
+    """The weights after an SGD step with this gradient, starting from zero."""
     gradient = torch.tensor(gradient) if isinstance(gradient, tuple) else gradient
     weight = nn.Parameter(torch.zeros_like(gradient).to_dense())
     weight.grad = gradient
@@ -372,7 +373,7 @@ def _(x: Any) -> Any:
 
 
 def step_with(x: Any) -> Any:
-    """The weights after a step down the gradient; zeros if the gradient's norm is not finite."""
+    """The weights after a gradient step; zeros if the norm of the gradient is not finite."""
     if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
         raise OnlyAnError
     x = x.to_dense() if x.is_sparse else x
@@ -380,7 +381,7 @@ def step_with(x: Any) -> Any:
 
 
 class Wrapped:
-    """An optimizer wrapped as in Lightning and accelerate: attributes are set on the wrapper."""
+    """An optimizer wrapped as in Lightning and accelerate; attributes are set on the wrapper."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer = optimizer
@@ -756,7 +757,7 @@ def _(x: Any) -> Any:
 
 
 def all_finite(x: Any) -> bool:
-    if isinstance(x, torch.Tensor) and (x.is_quantized or x.is_meta):  # meta holds no values
+    if isinstance(x, torch.Tensor) and (x.is_quantized or x.is_meta):  # meta tensors have no values
         return True
     return bool(values_of(torch.as_tensor(x)).isfinite().all())
 
@@ -770,7 +771,7 @@ def finite_or_absent(x: Any) -> bool:
     return x is None or all_finite(x)
 
 
-def without_nan(x: Any) -> bool:  # a buffer may hold inf
+def without_nan(x: Any) -> bool:  # a buffer may contain inf
     return x is None or x.is_quantized or x.is_meta or not bool(values_of(x).isnan().any())
 
 
@@ -801,7 +802,7 @@ def _(x: Any) -> Any:
 
 
 def restored(model: nn.Module) -> torch.Tensor:
-    """The model's only tensor, after it was set to zeros and a snapshot was restored."""
+    """The model's only tensor, set to zeros and then restored from a snapshot."""
     snapshot = numerics.Snapshot(model)
     tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
@@ -914,7 +915,7 @@ def _(x: Any) -> Any:
 
 
 def fillable(x: Any) -> Any:
-    """The shape and dtype of the tensor; its values will be random."""
+    """The shape and dtype of the tensor, because the values are random."""
     if not isinstance(x, torch.Tensor) or x.is_quantized or x.layout != torch.strided:
         raise OnlyAnError
     return (tuple(x.shape), x.dtype) if x.is_floating_point() else only_an_error(x)
@@ -1029,7 +1030,7 @@ def with_momentum(momentum: Any) -> torch.optim.Optimizer:
 
 
 def of_the_weight(x: Any) -> Any:
-    """The tensor as it is loaded, in the dtype and on the device of the weight."""
+    """The loaded tensor, with the dtype and device of the weight."""
     if x.shape != (2, 2):
         raise OnlyAnError
     return x.to("cpu", torch.float32)
@@ -1037,7 +1038,7 @@ def of_the_weight(x: Any) -> Any:
 
 @use("optimizers.load_optimizer_state", "momentum", of_the_weight)
 def _(x: Any) -> Any:
-    assert isinstance(x, torch.Tensor)  # an optimizer may keep anything else
+    assert isinstance(x, torch.Tensor)  # an optimizer may keep values of any other type
     optimizer = with_momentum(None)
     optimizers.load_optimizer_state(optimizer, with_momentum(x).state_dict())
     (weight,) = optimizer.param_groups[0]["params"]
@@ -1248,7 +1249,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def tokens(x: Any) -> list[str]:
-    """Words for the input, one of which an error's text has to contain."""
+    """Words for the input; an error's text must contain at least one of them."""
     names = [type(x).__name__, " ".join(repr(x).split()), str(x)]
     if isinstance(x, numpy.ndarray):
         names += ["array", str(x.dtype)]
@@ -1319,7 +1320,7 @@ def _judge_error(error: Exception, value: Any) -> tuple[str, str]:
     text = " ".join(f"{type(error).__name__}: {error}".split())
     if not _reached_the_fix(error):
         return "not applicable", text
-    # The scenario's own model may raise any error, which the fix passes on.
+    # The scenario's own model may raise any error, and the fix lets this error through.
     clear = _raised_here(error) or any(
         re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower()) for token in tokens(value)
     )
@@ -1327,7 +1328,7 @@ def _judge_error(error: Exception, value: Any) -> tuple[str, str]:
 
 
 def _reached_the_fix(error: BaseException) -> bool:
-    """True if the fix was called. If not, torch refused to build the scenario."""
+    """True if the fix was called. Otherwise, torch refused to build the scenario."""
     return any(
         Path(frame.f_code.co_filename).parent.name == "reference_fixes"
         for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -1339,7 +1340,7 @@ def _raised_here(error: BaseException) -> bool:
     return Path(last[0].f_code.co_filename) == Path(__file__)
 
 
-Cells = dict[str, list[Cell]]  # "function: argument" -> one for each of INPUTS
+Cells = dict[str, list[Cell]]  # "function: argument" -> one cell for each of INPUTS
 
 
 def measure() -> Cells:
@@ -1411,10 +1412,10 @@ def _inputs_by_error(cells: list[Cell]) -> dict[str, list[str]]:
 
 @click.command()
 def main() -> None:
-    """Give every argument of every public function unexpected input.
+    """Test every argument of every public function with unexpected input.
 
     Writes docs/bad-inputs.md. Exit status: 0 every answer is right and every error names its input,
-    1 some do not, 2 usage error.
+    1 there is a wrong answer or an unclear error, 2 usage error.
     """
     cells_of = measure()
     write(TABLE, render(cells_of))

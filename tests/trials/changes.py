@@ -1,9 +1,9 @@
-"""Changes by hand to the reference fixes, each of which breaks a promise that mutmut cannot break.
+"""Manual changes to the reference fixes; each breaks a promise that mutmut cannot break.
 
     python -m tests.trials.changes [FAMILY]...        (`nox -s mutants` runs them too)
 
-tests/trials/changes/<family>.toml lists them: the broken promise, the lines before and after, and a
-reason if no test can notice the change.
+tests/trials/changes/<family>.toml lists the changes: the broken promise, the lines before and
+after, and a reason if no test can detect the change.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tests.trials.shared import ROOT, finish
 
 FOLDER = Path(__file__).with_name("changes")
 KEYS = {"promise", "before", "after"}
-TIMEOUT = 600.0  # seconds for one family's tests; a change that makes them hang is noticed
+TIMEOUT = 600.0  # seconds for one family's tests; a change that makes them hang counts as detected
 
 
 @dataclass(frozen=True)
 class Change:
     family: str
     promise: str  # the broken promise
-    before: str  # lines of the fix, found in it once
+    before: str  # lines that occur exactly once in the fix
     after: str
-    reason: str = ""  # why no test can notice
+    reason: str = ""  # why no test can detect the change
 
     def apply(self, source: str) -> str:
         """The changed fix.
@@ -62,7 +62,7 @@ def load(family: str, folder: Path = FOLDER) -> list[Change]:
 
 
 def survives(change: Change) -> bool:
-    """True if the tests of its family pass in spite of the change."""
+    """True if the tests of the family pass despite the change."""
     with tempfile.TemporaryDirectory() as folder:
         for fix in catalog.FIXES.glob("*.py"):
             source = fix.read_text(encoding="utf-8")
@@ -107,9 +107,9 @@ def problems(changes: list[Change], surviving: list[Change]) -> list[str]:
 @click.argument("names", metavar="[FAMILY]...", nargs=-1)
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
 def main(names: tuple[str, ...], jobs: int) -> None:
-    """Make each change and see whether the tests of its family notice it.
+    """Make each change and check whether the tests of its family detect the change.
 
-    Exit status: 0 each change is noticed or has a reason, 1 one is not, 2 usage error.
+    Exit status: 0 each change is detected or has a reason, 1 otherwise, 2 usage error.
     """
     families = catalog.fixes()
     if unknown := sorted(set(names) - set(families)):

@@ -1,11 +1,11 @@
-"""Measures one device on a machine that has no network and where nothing can be installed.
+"""Measures one device on a machine without a network, where nothing can be installed.
 
     python tests/trials/device.py pack WHEELS           on a machine with a network
-    python3 tests/trials/device.py run cuda WHEELS OUT  on the other, in a copy of this repository
+    python3 tests/trials/device.py run cuda WHEELS OUT  offline, in a copy of this repository
 
 The machine without a network, Linux or macOS, needs Python 3.11 or newer with torch and numpy. All
-other requirements are in WHEELS, a folder of pure-Python wheels, which are unpacked and not
-installed. The parts run one after another, because each needs the device to itself:
+other requirements are in WHEELS, a folder of pure-Python wheels, which are unpacked but not
+installed. The parts run one after another, because each part needs exclusive use of the device:
 
     facts       the machine as torch sees it
     texts       the messages of failures (tests.trials.texts)
@@ -15,18 +15,18 @@ installed. The parts run one after another, because each needs the device to its
     record      every reproducer, five times
     programs    the reproducers against their headers, and run alone as programs
 
-Each part has a time limit, and all parts together have eight minutes, so the last ones may get no
-time. `run ... programs record=500` runs only those parts, in this order and with these limits. The
-part record resumes from the records in OUT or matrix/records. While a part runs and when it ends,
-its files are saved in OUT/PART.tar.gz, and the way it ended in OUT/summary.json. Afterwards, on
-your own machine, for cuda:
+Each part has a time limit, and all parts together have eight minutes, so there may be no time for
+the last parts. `run ... programs record=500` runs only these parts, in this order and with these
+limits. The part record resumes from the records in OUT or matrix/records. While a part runs and
+after it ends, its files are saved in OUT/PART.tar.gz, and its result in OUT/summary.json.
+Afterwards, on your own machine, for cuda:
 
     tar xzf OUT/record.tar.gz && torch-repros merge record/records
     torch-repros headers --write && torch-repros grid
     tar xzf OUT/bench.tar.gz && cp bench/speed-cuda.md docs/
     tar xzf OUT/texts.tar.gz && cp texts/cuda.json tests/trials/texts/
 
-This program needs only the standard library. Exit status: 0 every part succeeded, 1 a part did not,
+This program needs only the standard library. Exit status: 0 every part succeeded, 1 a part failed,
 2 usage error.
 """
 
@@ -50,18 +50,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script finds what is beside it
-from matrix.devices import DEVICES  # which needs the standard library only
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # finds matrix/ in a script
+from matrix.devices import DEVICES  # needs only the standard library
 
 ROOT = Path(__file__).resolve().parents[2]
-# The requirements in pyproject.toml that the parts import and that are pure Python.
+# The pure-Python requirements in pyproject.toml that the parts import.
 PACKED = ("click", "filelock", "hypothesis", "packaging", "pytest", "pytest-xdist", "rich")
 ENVIRONMENT = {
     "HYPOTHESIS_PROFILE": "ci",
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # the machine's plugins may need another pytest
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-ENDING = 15.0  # seconds that a part has to end after an interrupt
+ENDING = 15.0  # seconds for a part to end after an interrupt
 TOTAL = 480.0 - ENDING  # seconds for all parts
 KEEPING = 15.0  # seconds between two saves of a running part's files
 SHOWN = 15  # lines of a part's output
@@ -70,7 +70,7 @@ SHOWN = 15  # lines of a part's output
 @dataclass(frozen=True)
 class Part:
     name: str
-    seconds: float  # its limit
+    seconds: float  # time limit
     command: str  # {device}, {python} and {folder}, the part's folder, are filled in
     devices: tuple[str, ...] = DEVICES
     environment: dict[str, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ PARTS = (
         f"--target-processes all --report-api-errors no --error-exitcode 9 {TESTS} "
         "tests/fixes/test_data_loading.py -k prefetcher",
         devices=("cuda",),
-        # The tool sees races between streams only if CUDA itself allocates the memory.
+        # The tool detects races between streams only if CUDA itself allocates the memory.
         environment={"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"},
     ),
     Part(
@@ -117,7 +117,7 @@ PARTS = (
 
 @dataclass
 class Ended:
-    """How a part ended."""
+    """The result of a part."""
 
     part: str
     status: int | None  # None if the part was not started
@@ -133,7 +133,7 @@ STOPPED = "stopped with this program"
 
 
 def pack(wheels: Path, python_version: str) -> int:
-    """Downloads PACKED and their requirements, for any platform. Returns pip's exit status."""
+    """Downloads PACKED with their requirements, for any platform. Returns pip's exit status."""
     command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
     command += ["--python-version", python_version, "--implementation", "py"]
     command += ["--abi", "none", "--platform", "any", "--dest", str(wheels)]
@@ -153,7 +153,7 @@ def wheels_in(text: str) -> list[Path]:
 
 
 def named(text: str) -> Part:
-    """The part that an argument such as `tests` or `record=500` names."""
+    """The part named by an argument such as `tests` or `record=500`."""
     name, _, seconds = text.partition("=")
     by_name = {part.name: part for part in PARTS}
     try:
@@ -165,7 +165,7 @@ def named(text: str) -> Part:
 
 
 def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str, str]) -> Ended:
-    """Runs a part, with its output in its folder, and ends it at its limit."""
+    """Runs a part with its output in its folder, and ends the part at its time limit."""
     names = {"device": device, "python": sys.executable, "folder": str(folder)}
     command = [word.format(**names) for word in shlex.split(part.command)]
     if not shutil.which(command[0]):
@@ -184,21 +184,21 @@ def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str,
         try:
             why = wait(process, part.seconds, lambda: keep(folder, out))
             if why:
-                process.send_signal(signal.SIGINT)  # like Ctrl-C, so that finished work is kept
+                process.send_signal(signal.SIGINT)  # like Ctrl-C, so that finished work is saved
             try:
                 process.wait(ENDING)
             except subprocess.TimeoutExpired:
                 why += f", killed after {ENDING:g} s more"
         finally:
-            # macOS refuses the signal if all have ended
+            # macOS raises an error if all processes have ended
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)  # and what it started
+                os.killpg(process.pid, signal.SIGKILL)  # and its children
             status = process.wait()
     return Ended(part.name, status, time.monotonic() - begun, why)
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], object]) -> str:
-    """Why the process has to be ended, or "" if it ends by itself."""
+    """The reason to end the process, or "" if the process ends without help."""
     end = time.monotonic() + seconds
     try:
         while (left := end - time.monotonic()) > 0:
@@ -206,7 +206,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], ob
                 process.wait(min(left, KEEPING))
                 return ""
             except subprocess.TimeoutExpired:
-                with contextlib.suppress(OSError):  # files may change meanwhile
+                with contextlib.suppress(OSError):  # files may change during the save
                     keep()
     except KeyboardInterrupt:
         return STOPPED
@@ -214,7 +214,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], ob
 
 
 def keep(folder: Path, out: Path) -> None:
-    """Saves the folder as an archive that is always whole: the machine may stop at any time."""
+    """Saves the folder as an archive, atomically, because the machine may stop at any time."""
     part = out / f"{folder.name}.part"
     with tarfile.open(part, "w:gz") as file:
         file.add(folder, folder.name)
@@ -231,7 +231,7 @@ def note(ended: Ended, out: Path) -> None:
 
 
 def resume(device: str, folder: Path, out: Path) -> None:
-    """Puts earlier records of the device into the folder, from OUT or else from the repository."""
+    """Copies earlier records of the device to the folder, from OUT or else from the repository."""
     earlier = out / f"{folder.name}.tar.gz"
     if earlier.exists():
         with tarfile.open(earlier) as archive:
@@ -300,7 +300,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "pack":
         return pack(options.wheels, options.python_version)
-    # A script's background job ignores Ctrl-C, and so would every part.
+    # A script's background job ignores Ctrl-C, and every part would inherit this.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     parts = options.parts or [part for part in PARTS if options.device in part.devices]

@@ -1,12 +1,12 @@
-"""Compares two ways to compute the same result in torch, on generated examples.
+"""Compares two ways of computing the same result in torch, on generated examples.
 
     python -m tests.trials.differences [PAIR]... [--examples N]
 
 A *pair* is a strategy for examples and a function that computes the result of an example in two
-ways: the plain and the fused step of an optimizer, a layer on a tensor and on its transposed copy,
-a scheduler that ran through and one that was resumed. If the two results differ, Hypothesis looks
-for the smallest such example and the trial prints it. It may be a bug in torch. A reproducer then
-shows the bug, and KNOWN names the reproducer and the examples that it explains.
+ways: the plain and the fused step of an optimizer, a layer on a tensor and on its transposed
+copy, an uninterrupted and a resumed scheduler. If the two results differ, Hypothesis searches for
+the smallest such example, and the trial prints it. The difference may be a bug in torch. If a
+reproducer shows this bug, KNOWN names the reproducer and the examples that it explains.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ SETTINGS = hypothesis.settings(
 
 
 def pair(tolerance: float = 1e-4, **examples: st.SearchStrategy[Any]) -> Callable[..., Any]:
-    """Registers a function that takes an example and returns the two ways as callables."""
+    """Registers a function that returns the two ways for an example as callables."""
 
     def register(sides: Callable[..., Any]) -> Callable[..., Any]:
         name = sides.__name__
@@ -76,7 +76,7 @@ def pair(tolerance: float = 1e-4, **examples: st.SearchStrategy[Any]) -> Callabl
 
 
 def leaves(result: Any) -> Iterator[Tensor]:
-    """The tensors and numbers of a result, in order, as float64."""
+    """Yields the tensors and numbers of a result, in order, as float64."""
     if isinstance(result, (list, tuple)):
         for entry in result:
             yield from leaves(entry)
@@ -85,7 +85,7 @@ def leaves(result: Any) -> Iterator[Tensor]:
 
 
 def same(one: Any, other: Any, tolerance: float) -> bool:
-    """True if both are errors, or have the same tensors up to a fraction of the largest value.
+    """True if both results are errors, or equal up to a fraction of the largest value.
 
     NotImplementedError from torch does not count as a difference.
     """
@@ -118,7 +118,7 @@ def differs(pair: Pair, example: Example) -> Difference | None:
 
 
 def smallest(pair: Pair, examples: int) -> Difference | None:
-    """The smallest example that differs and that no reproducer explains."""
+    """The smallest example whose results differ and that no reproducer explains."""
     known = [explains for _, explains in KNOWN.get(pair.name, ())]
 
     def unexplained(example: Example) -> bool:
@@ -203,7 +203,7 @@ def options(draw: st.DrawFn, names: Iterable[str] = tuple(OPTIMIZERS)) -> Exampl
         asked += ("weight_decay",)
     use = {"name": name, **{key: draw(NUMBERS[key]) for key in asked}}
     if use.get("nesterov"):
-        use |= {"momentum": 0.9, "dampening": 0.0}  # nesterov needs them
+        use |= {"momentum": 0.9, "dampening": 0.0}  # nesterov requires these values
     return use
 
 
@@ -280,7 +280,7 @@ def optimizer_layout(layout: str, grad_layout: str, **example: Any) -> Any:
 
 @pair(**{**TRAINING, "dtype": st.just("float32")}, use=options(), foreach=st.booleans())
 def optimizer_alone(sizes: list[tuple[int, ...]], **example: Any) -> Any:
-    """All parameters in one optimizer, or one optimizer for each."""
+    """One optimizer for all parameters, or one optimizer per parameter."""
     return (
         lambda: trained(sizes=sizes, **example),
         lambda: [trained(sizes=[size], **example)[0] for size in sizes],
@@ -300,12 +300,12 @@ def complex_trained(real: bool, foreach: bool, kind: str, use: Example) -> Tenso
 
 @pair(use=options(), foreach=st.booleans(), kind=KINDS)
 def optimizer_complex(**example: Any) -> Any:
-    """A complex parameter, or the real one that holds its two parts."""
+    """A complex parameter, or a real parameter that contains the two parts."""
     return lambda: complex_trained(False, **example), lambda: complex_trained(True, **example)
 
 
 def saved(state: Any) -> Any:
-    """The state as it comes back from a file."""
+    """The state after a round trip through a file."""
     file = io.BytesIO()
     torch.save(state, file)
     file.seek(0)
@@ -419,7 +419,7 @@ def scheduler_resumed(name: str, optimizer: str, tensor_lr: bool, before: int, h
                 scheduler.load_state_dict(state_of_scheduler)
             made.load_state_dict(copy.deepcopy(state))
             if how == "last_epoch":
-                scheduler = make(made, last_epoch=before - 1)  # this takes the first step
+                scheduler = make(made, last_epoch=before - 1)  # takes the first step
         return rates(made, scheduler, 4)
 
     return through, resumed
@@ -434,7 +434,7 @@ def scheduler_tensor_lr(name: str, optimizer: str, before: int) -> Any:
     return lambda: way(False), lambda: way(True)
 
 
-# ---- functions and layers: x has four dimensions, and 4 channels ----
+# ---- functions and layers: x has four dimensions and 4 channels ----
 
 W = numbers("drawn", 4, seed=5)
 FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
@@ -546,7 +546,7 @@ FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
 
 
 def forward_backward(name: str, x: Tensor, w: Tensor) -> list[Tensor]:
-    """The value, and the gradients of x and w for an output gradient that is not constant."""
+    """The value, and the gradients of x and w for a non-constant output gradient."""
     x, w = x.detach().requires_grad_(), w.detach().requires_grad_()
     y = FUNCTIONS[name](x, w)
     back = numbers("drawn", *y.shape, seed=3).to(y.dtype)
@@ -625,7 +625,7 @@ def function_vmap_grad(name: str, kind: str, n: int, h: int, w: int, layout: str
 
 @pair(**CALL)
 def function_jvp(name: str, kind: str, n: int, h: int, w: int) -> Any:
-    """One number of the Jacobian, by forward and by reverse mode."""
+    """One entry of the Jacobian, computed in forward and in reverse mode."""
     x, along = numbers(kind, n, 4, h, w), numbers("drawn", n, 4, h, w, seed=8)
 
     def f(x: Tensor) -> Any:
@@ -644,7 +644,7 @@ def function_jvp(name: str, kind: str, n: int, h: int, w: int) -> Any:
 
 @pair(**CALL, order=st.sampled_from([1, 2]), tolerance=1e-3)
 def function_numeric(name: str, kind: str, n: int, h: int, w: int, order: int) -> Any:
-    """The derivative along a direction, by autograd and from two nearby values."""
+    """The derivative along a direction, by autograd and by finite differences."""
     generator = torch.Generator().manual_seed(h)
     size = (n, 4, h, w)
     x = numbers(kind, *size) + torch.randn(size, dtype=torch.float64, generator=generator) / 8
@@ -687,7 +687,7 @@ def function_compiled(name: str, kind: str, n: int, h: int, w: int, layout: str)
     return lambda: forward_backward(name, x, W.float()), compiled
 
 
-# ---- long sums. Left out, because they are known to stall: Tensor.index (pytorch#156173),
+# ---- long sums. These are omitted because they are known to stall: Tensor.index (pytorch#156173),
 # index_reduce (pytorch#139242), histc (pytorch#174668) and nll_loss (pytorch#29429) ----
 
 SUMS: dict[str, Callable[[Tensor], Any]] = {
@@ -753,7 +753,7 @@ def long_sum(name: str, rows: int, kind: str, dtype: str) -> Any:
     drop_last=st.booleans(),
 )
 def loader_workers(size: int, **options: Any) -> Any:
-    """Two epochs, loaded by the process itself and by two workers."""
+    """Two epochs, loaded in the main process and by two workers."""
     if options["batch_size"] is None:
         options["drop_last"] = False
 
@@ -767,7 +767,7 @@ def loader_workers(size: int, **options: Any) -> Any:
     return lambda: way(0), lambda: way(2)
 
 
-# ---- differences that a reproducer already shows ----
+# ---- differences that a reproducer shows ----
 
 
 def named(*names: str) -> Callable[[Example], bool]:
@@ -778,7 +778,7 @@ def by_last_epoch(*names: str) -> Callable[[Example], bool]:
     return lambda example: example["how"] == "last_epoch" and example["name"] in names
 
 
-# pair -> the reproducers that show a difference, and the examples that each explains
+# pair -> the reproducers that show a difference, and the examples that each reproducer explains
 KNOWN: dict[str, list[tuple[str, Callable[[Example], bool]]]] = {
     "optimizer_fused": [
         (
@@ -814,7 +814,7 @@ KNOWN: dict[str, list[tuple[str, Callable[[Example], bool]]]] = {
 @click.argument("names", metavar="[PAIR]...", nargs=-1)
 @click.option("--examples", default=200, show_default=True, help="Examples per pair.")
 def main(names: tuple[str, ...], examples: int) -> None:
-    """Look for examples on which two ways to the same result differ.
+    """Search for examples on which two ways to the same result differ.
 
     Exit status: 0 no differences except explained ones, 1 an unexplained difference, 2 usage error.
     """

@@ -2,9 +2,9 @@
 
     nox -s mutants -- [FAMILY]... [--minutes N]        or        python -m tests.trials.mutants
 
-mutmut makes the mutants and runs the tests. This module prepares one folder per family, enforces a
-time limit, and writes the table. A stopped run can be resumed: its state is in .trials/mutants/. A
-family starts over if its fix or its tests have changed.
+mutmut creates the mutants and runs the tests. This module prepares one folder per family, enforces
+a time limit, and writes the table. A stopped run can be resumed from the state in .trials/mutants/.
+A family starts over if its fix or its tests have changed.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ STATE = ROOT / ".trials" / "mutants"
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 MINIMUM_SCORE = 0.98
 
-# mutmut's exit codes for a mutant that the tests killed. Any other code means that it survived.
+# mutmut's exit codes for killed mutants. Any other code means that the mutant survived.
 KILLED_CODES = frozenset(
     {
         1,  # a test failed
         3,  # pytest itself failed
         -11,  # segmentation fault
         -9,  # killed by the system
-        24,  # out of processor time (SIGXCPU), as mutmut reports it ...
-        -24,  # ... as Python does
-        152,  # ... and as a shell does
+        24,  # out of processor time (SIGXCPU), as reported by mutmut ...
+        -24,  # ... by Python
+        152,  # ... and by a shell
         36,  # time-out
         255,  # time-out, in earlier releases
     }
@@ -110,10 +110,10 @@ def measure(families: list[str], jobs: int, deadline: float | None = None) -> li
 
 
 def prepare(family: str) -> Path:
-    """The family's folder: its fix, its tests, and their imports. Any change rebuilds it."""
+    """The family's folder with the fix, the tests and their imports. Rebuilt after any change."""
     tests = ["tests/conftest.py", "tests/fixes/conftest.py", f"tests/fixes/test_{family}.py"]
     texts = {name: _read(name) for name in [*tests, *_imported(tests)]}
-    # torch.optim imports it on first use, which would take 3 s in every child
+    # torch.optim imports this module on first use, which would take 3 s in every child
     texts["tests/conftest.py"] += "\nimport torch._dynamo  # noqa\n"
     fix = f"reference_fixes/{family}.py"
     texts[fix] = _undecorated(_read(fix))
@@ -159,7 +159,7 @@ def _is_over(deadline: float | None) -> bool:
 def _run_mutmut(folder: Path, jobs: int, deadline: float | None) -> None:
     with (
         (folder / "log").open("ab") as log,
-        processes.started(  # at the deadline, its children are ended too
+        processes.started(  # ends child processes at the deadline, too
             [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
             cwd=folder,
             env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
@@ -201,7 +201,7 @@ def _survivor(folder: Path, family: str, name: str) -> Survivor:
 
 
 def reasons() -> dict[Survivor, str]:
-    """Each survivor in survivors.toml -> why no test can kill it."""
+    """Maps each survivor in survivors.toml to the reason why no test can kill it."""
     listed = toml.loads(SURVIVORS.read_text(encoding="utf-8")).get("survivor", [])
     return {
         Survivor(item["family"], item["function"], item["change"]): item["reason"]
@@ -246,7 +246,7 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
     """The text of docs/mutants.md.
 
     Args:
-        by_hand: family -> the number of changes by hand, and how many of them its tests notice.
+        by_hand: family -> the number of changes by hand, and the number that the tests detect.
     """
     rows = [
         (
@@ -297,9 +297,9 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
     help="Mutants tested at a time.",
 )
 def main(names: tuple[str, ...], minutes: float | None, jobs: int) -> None:
-    """Change the fixes in every way that mutmut knows and count the changes that the tests notice.
+    """Change the fixes in every way that mutmut knows and count the changes that the tests detect.
 
-    Without FAMILY it runs all families and writes docs/mutants.md. Exit status: 0 every family
+    Without FAMILY, tests all families and writes docs/mutants.md. Exit status: 0 every family
     reaches 98 % and each survivor has a reason, including the changes by hand, 1 otherwise, 2 usage
     error, 3 the time limit was reached before all mutants had run.
     """

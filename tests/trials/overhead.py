@@ -1,8 +1,8 @@
-"""How long the harness takes: the whole corpus, one run, and a fork against a fresh interpreter.
+"""Times the harness: the whole corpus, one run, and a fork compared with a fresh interpreter.
 
     nox -s bench        or        python -m tests.trials.overhead
 
-All figures are wall times of one call, on the CPU. The targets are for a machine with 2 cores.
+All figures are wall-clock times of one call on the CPU. The targets are for a machine with 2 cores.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Overhead:
 
 
 def measure(python: str, sample: int) -> Overhead:
-    """Runs every reproducer once in every role, and a sample again, forked and unforked."""
+    """Runs every role of every reproducer once, then a sample with and without fork."""
     reproducers = catalog.select(catalog.load(), ())
     started = time.perf_counter()
     report = _run(reproducers, python, fork=True)
     corpus = time.perf_counter() - started
     ran = {result.id: result for result in report.results if result.runs}
-    # Both sides run one at a time, because scheduling does not change a ratio of latencies.
+    # Both variants run one at a time, so that scheduling does not affect the ratio of latencies.
     runnable = [reproducer for reproducer in reproducers if reproducer.id in ran]
     step = max(1, len(runnable) // sample)
     chosen = runnable[::step][:sample]

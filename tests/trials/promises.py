@@ -1,10 +1,10 @@
-"""Every sentence of the fixes' public docstrings, with the tests that check it.
+"""Every sentence in the public docstrings of the fixes, with the tests that check it.
 
-    python -m tests.trials.promises [FAMILY]...       (lists what is missing)
+    python -m tests.trials.promises [FAMILY]...       (lists missing entries)
 
 tests/trials/promises/<family>.toml has a table per public name. A key is a sentence of the
-docstring, word for word. Its value is a list of tests in tests/fixes/test_<family>.py, or a reason
-why no test can check the sentence.
+docstring, word for word. The value is a list of tests in tests/fixes/test_<family>.py, or the
+reason why no test can check the sentence.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def problems(
 @click.command()
 @click.argument("names", metavar="[FAMILY]...", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
-    """List the sentences in the docstrings of the fixes that name neither a test nor a reason.
+    """List the docstring sentences of the fixes that have neither a test nor a reason.
 
-    Exit status: 0 nothing is missing, 1 something is missing, 2 usage error.
+    Exit status: 0 no entry is missing, 1 an entry is missing, 2 usage error.
     """
     families = catalog.fixes()
     if unknown := sorted(set(names) - set(families)):

@@ -1,4 +1,4 @@
-"""Shared by the trials: exit codes, the devices to run on, and the tables to write."""
+"""Code shared by the trials: exit codes, devices, and tables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from matrix import devices, toml
 from matrix.evidence import grid
 from matrix.run.worker.build import probe
 
-MET, MISSED, USAGE, NOT_MEASURED = 0, 1, 2, 3  # 2 is click's own
+MET, MISSED, USAGE, NOT_MEASURED = 0, 1, 2, 3  # click itself exits with 2
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
 
 class NotMeasured(click.ClickException):
-    """The device cannot be used, or the time was over: no target is met or missed."""
+    """Raised if the device cannot be used, or the time ran out: no target is met or missed."""
 
     exit_code = NOT_MEASURED
 
@@ -38,7 +38,7 @@ def use(device: str) -> None:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[object]], numbers: Collection[str] = ()
 ) -> str:
-    """A table in Markdown. The columns named in `numbers` are aligned to the right."""
+    """A Markdown table. The columns in `numbers` are right-aligned."""
     rule = "".join("---:|" if name in numbers else "---|" for name in header)
     lines = [f"| {' | '.join(map(str, row))} |" for row in (header, *rows)]
     return "\n".join([lines[0], f"|{rule}", *lines[1:]])
@@ -50,13 +50,13 @@ def write(path: Path, text: str) -> None:
 
 
 def address(path: Path) -> str:
-    """The absolute URL of a file of this project; README.md is read in other places too."""
+    """The absolute URL of a project file, because README.md is also shown on other sites."""
     project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return f"{project['urls']['Repository']}/blob/main/{path.relative_to(ROOT).as_posix()}"
 
 
 def write_figure(name: str, text: str) -> None:
-    """Writes the text into README.md, between the markers of this name."""
+    """Writes the text into README.md, between the markers with this name."""
     readme = ROOT / "README.md"
     write(readme, grid.insert(readme.read_text(encoding="utf-8"), name, f"{text}\n"))
 

@@ -1,10 +1,10 @@
-"""Measures how fast the fixes are, compared with what they replace.
+"""Measures the speed of the fixes, compared with the code that they replace.
 
     nox -s bench -- --device cuda        or        python -m tests.trials.speed --device cuda
 
-Variants of a piece of work take turns, in a new random order each round. The ratio within a round
-counts, because it does not depend on the load of the machine. The table shows the median of the
-ratios and the range of the middle 80 %.
+The variants of a task take turns, in a new random order in each round. The result is the ratio
+within a round, because this ratio does not depend on the load of the machine. The table shows the
+median of the ratios and the range of the middle 80 %.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from tests.trials.shared import DOCS, finish, table, use, write
 TABLE = DOCS / "speed-{device}.md"
 COMMAND = "python -m tests.trials.speed --device {device}"
 
-Variants = dict[str, Callable[[], object]]  # the first is what the others are compared with
+Variants = dict[str, Callable[[], object]]  # the others are compared with the first variant
 
 
 class Ratio(NamedTuple):
-    low: float  # 10 % of the rounds are below it
+    low: float  # 10 % of the rounds are below this ratio
     median: float
-    high: float  # 10 % of the rounds are above it
+    high: float  # 10 % of the rounds are above this ratio
 
 
 class Row(NamedTuple):
@@ -70,13 +70,13 @@ class Speed:
     hardware: str
     rows: list[Row] = field(default_factory=list)
     searches: list[Search] = field(default_factory=list)  # the first search is the fix's
-    # how often a step makes the host wait; only if that can be counted
+    # how often a step makes the host wait; empty if this cannot be counted
     waits: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)  # tracebacks of failed parts
 
 
 class Clock:
-    """Times calls on a device, with the device's events if calls are asynchronous."""
+    """Times calls on a device, with device events if the calls are asynchronous."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -101,7 +101,7 @@ class Clock:
 def compare(
     clock: Clock, variants: Variants, rounds: int, target_seconds: float = 0.1
 ) -> dict[str, tuple[float, Ratio]]:
-    """(median seconds, ratio to the first variant) of each; a turn takes about target_seconds."""
+    """The median time and the ratio of each variant; a turn takes about target_seconds."""
     for work in variants.values():  # warm up: allocators, autotuning, lazy state
         for _ in range(3):
             work()
@@ -207,7 +207,7 @@ def guarded_step(
     work = f"training step, {size / 1e6:.1f} M parameters, batch {batch}"
     targets = {"numerics.clip_or_skip": (f"at most {limit:.2f}", lambda ratio: ratio <= limit)}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # detect_anomaly warns on each use that it is slow
+        warnings.simplefilter("ignore")  # on each use, detect_anomaly warns that it is slow
         return rows(clock, work, variants, rounds, targets)
 
 
@@ -225,7 +225,7 @@ def half_step(clock: Clock, rounds: int) -> list[Row]:
 
 
 def synchronizations(guard: Callable[[Any], object]) -> int:
-    """How often a step with a fused optimizer makes the host wait for CUDA."""
+    """The number of times that a step with a fused optimizer makes the host wait for CUDA."""
     model = network(64, 2, "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 
@@ -348,12 +348,12 @@ BATCHES = 32
 
 
 def best_overlap(copies: float, computation: float, batches: int) -> float:
-    """The shortest possible pass: the first copy and the last computation cannot overlap."""
+    """The shortest possible time, given that the first copy and last computation cannot overlap."""
     return max(copies + computation / batches, copies / batches + computation)
 
 
 def overlap(clock: Clock, rounds: int) -> list[Row]:
-    """Times batches on CUDA whose copy takes as long as their computation: overlap helps most."""
+    """Times CUDA batches whose copy takes as long as the computation, where overlap helps most."""
     batches = [torch.randn(16, 2**20).pin_memory() for _ in range(BATCHES)]  # 64 MiB each
     resident = [batch.to("cuda") for batch in batches]
     weight = torch.randn(2048, 2048, device="cuda")
@@ -384,7 +384,7 @@ def overlap(clock: Clock, rounds: int) -> list[Row]:
 
     clock.seconds(copy_only, 1), clock.seconds(product, 100)  # warm up
     copying = clock.seconds(copy_only, 3) / BATCHES
-    # how many products take as long as one copy
+    # the number of products that take as long as one copy
     products = max(1, round(copying / clock.seconds(product, 100)))
     variants: Variants = {
         "a plain loop": plain,
@@ -422,7 +422,7 @@ CAP = 512  # MiB that the allocator may take on CUDA
 
 @contextlib.contextmanager
 def capped() -> Iterator[None]:
-    memory.free_memory()  # left over from earlier parts
+    memory.free_memory()  # frees memory left over from earlier parts
     total = torch.cuda.get_device_properties("cuda").total_memory
     torch.cuda.set_per_process_memory_fraction(CAP * 2**20 / total)
     try:
@@ -478,7 +478,7 @@ def searches(device: str) -> list[Search]:
 
 
 def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
-    """Measures all parts and calls `keep` after each, so that a failed part costs no other."""
+    """Measures all parts; calls `keep` after each part, so that a failed part affects no other."""
     torch.manual_seed(0)
     clock = Clock(device)
     limit = 1.02 if device == "cpu" else 1.01
@@ -497,7 +497,7 @@ def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
         lambda: speed.rows.extend(loaders(clock, rounds)),
         lambda: speed.searches.extend(searches(device)),
     ]
-    if device == "cuda":  # first, in case the time is too short for all
+    if device == "cuda":  # these run first, in case there is not enough time for all parts
         parts[:0] = [
             lambda: speed.waits.update(waits()),
             lambda: speed.rows.extend(overlap(clock, rounds)),

@@ -1,4 +1,4 @@
-"""Runs each printed advice in one setting; `nox -s advice` runs them all in every setting."""
+"""Runs each printed advice in one setting; `nox -s advice` runs all advice in every setting."""
 
 import hashlib
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_the_page_of_advice_is_current() -> None:
 
 @pytest.mark.xdist_group("advice")
 def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
-    """Runs each advice in one of its settings, chosen by its id."""
+    """Runs each advice in one of its settings, selected by the id."""
     sample = []
     for place in PLACES:
         number = int(hashlib.sha256(place.id.encode()).hexdigest(), 16)

@@ -9,17 +9,17 @@ import torch
 from matrix import catalog
 from tests.trials import bad_inputs
 
-# Public names that take no argument that a user could get wrong.
+# Public names without an argument that a user could get wrong.
 NOT_USED = {
-    "amp.Precision",  # made by the fixes
+    "amp.Precision",  # created by the fixes
     "amp.ScaleCollapsed",
-    "checkpoints.LoadReport",  # made by the fixes
+    "checkpoints.LoadReport",  # created by the fixes
     "data_loading.PinDecision",
     "data_loading.seed_worker",  # called by the loader
     "loss.GradientError",
-    "memory.free_memory",  # takes nothing
+    "memory.free_memory",  # no arguments
     "numerics.StepResult",
-    "schedulers.Schedule",  # made by the fixes
+    "schedulers.Schedule",  # created by the fixes
 }
 
 

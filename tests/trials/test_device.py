@@ -68,7 +68,7 @@ def wheels(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs these parts of `device.py run cpu`; returns its exit status and the summary."""
+    """A function: runs parts of `device.py run cpu`, returns the exit status and the summary."""
 
     def run_parts(parts: list[Part], *named: str) -> tuple[int, list[dict[str, Any]]]:
         monkeypatch.setattr(device, "PARTS", tuple(parts))
@@ -163,7 +163,7 @@ open({str(own)!r}, "w").write(str(child.pid))
     )
     assert ended["seconds"] < 20
     child = int(own.read_text())
-    for _ in range(100):  # it ends a moment after its signal
+    for _ in range(100):  # the child ends shortly after the signal
         if not Path(f"/proc/{child}").exists() or " Z " in Path(f"/proc/{child}/stat").read_text():
             return
         time.sleep(0.1)
@@ -177,7 +177,7 @@ def test_all_parts_together_have_eight_minutes_however_stubborn_they_are(
     monkeypatch.setattr(device, "TOTAL", 5.0)
     begun = time.monotonic()
     status, summary = run([Part(name, 3, program(STUBBORN)) for name in "abc"])
-    assert time.monotonic() - begun < 5 + 0.5 + 5  # 5 s extra, because the machine may be busy
+    assert time.monotonic() - begun < 5 + 0.5 + 5  # 5 s more, because the machine may be busy
     assert status == 1
     assert summary[0]["why"] == "interrupted after 3 s, killed after 0.5 s more"
     assert summary[1]["seconds"] < 3

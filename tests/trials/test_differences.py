@@ -17,7 +17,7 @@ from tests.trials.differences import PAIRS, Pair, same, smallest
 
 @pytest.fixture
 def pair(monkeypatch: pytest.MonkeyPatch) -> Pair:
-    """A pair whose two ways differ from 3 on."""
+    """A pair whose two results differ for values of 3 and above."""
 
     def sides(n: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
         return lambda: n, lambda: n if n < 3 else -n

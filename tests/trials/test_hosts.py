@@ -21,7 +21,7 @@ from tests.trials.hosts import measuring
 from tests.trials.hosts.case import CASES, Case, Differs, same
 from tests.trials.hosts.measuring import HOLDS, HOSTS, Row, pins
 
-PYTEST = importlib.metadata.version("pytest")  # an installed package that plays a host
+PYTEST = importlib.metadata.version("pytest")  # an installed package that stands in for a host
 
 
 def a_case(run: Callable[[], None] = lambda: None, host: str = "pytest") -> Case:
@@ -84,7 +84,7 @@ def test_what_is_not_the_same_differs(found: object) -> None:
 
 @pytest.fixture
 def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """A function that runs cases of one host in its own process and returns their outcomes."""
+    """A function that runs cases of one host in a separate process and returns the outcomes."""
     if not Path("/proc/self/stat").is_file():
         pytest.skip("needs fork, for another process to see these cases, and /proc")
     monkeypatch.setattr(measuring, "START", "fork")

@@ -60,7 +60,7 @@ def test_no_repository_of_the_fresh_set_was_tuned_on() -> None:
 
 def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
     places = [
-        label(TRUE, 6, "a.py"),  # a line away
+        label(TRUE, 6, "a.py"),  # one line away
         label(HARMLESS, 5, "b.py"),
         label(FALSE, 5, "c.py"),
         label(FALSE, 40, "d.py"),  # rightly not found
@@ -132,7 +132,7 @@ def test_copies_in_one_repository_are_summed_up() -> None:
 
 
 def test_the_page_says_of_each_failure_what_its_header_says() -> None:
-    """What is found takes public code to measure; the titles above it do not."""
+    """The findings can be checked only with public code, but the titles can always be checked."""
     page = trial.FOUND.read_text(encoding="utf-8")
     sections = re.findall(r"^## `([^`]+)`\n\n(.*)$", page, re.M)
     by_id = {reproducer.id: reproducer for reproducer in catalog.load()}

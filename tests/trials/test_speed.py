@@ -83,7 +83,7 @@ def test_a_part_that_fails_is_a_problem_and_costs_no_other(
     assert kept == [1, 2, 2, 3, 4, 4]
     assert found.searches == [search]
     assert speed.problems(found) == ["failed: ZeroDivisionError: division by zero"]
-    assert "input_gradients" in capsys.readouterr().err  # the traceback
+    assert "input_gradients" in capsys.readouterr().err  # part of the traceback
 
 
 @pytest.mark.parametrize("device", [device for device in DEVICES if BY_NAME[device].asynchronous])

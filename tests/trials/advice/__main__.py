@@ -1,4 +1,4 @@
-"""Pastes all printed advice into its places, in all settings.
+"""Pastes all printed advice into its places and runs it in all settings.
 
     python -m tests.trials.advice [ID | FAMILY]...        (`nox -s advice`)
 

@@ -1,9 +1,9 @@
-"""The places that the printed lines are pasted into.
+"""The places into which the printed lines are pasted.
 
 A place is a file, places/FAMILY/NAME.py, with
 
     SETTINGS = ("plain", "AdamW")     the names of the trainers to use, from trainers.SETTINGS
-    def place(t): ...                 code like that of people who have the failure
+    def place(t): ...                 code like that of users who have the failure
     def reference(t): ...             computes the right result in a way that needs no advice
 
 The pasted lines replace the statement `paste`, in place() or anywhere else in the file. The results
@@ -67,7 +67,7 @@ class Place:
         return self.constant("REQUIRES", "")
 
     def pasted(self, lines: str) -> str:
-        """The file with the lines pasted in. Raises ValueError if it has no mark."""
+        """The file with the lines pasted in. Raises ValueError if the file has no mark."""
         code = ast.parse(ast.unparse(self.code))
         paste = _Paste(ast.parse(lines).body)
         code = ast.fix_missing_locations(paste.visit(code))
@@ -98,7 +98,7 @@ class Pasted:
 
     @property
     def in_any_setting(self) -> tuple[str, str, str]:
-        """The same for all settings of one advice."""
+        """A key that is the same for all settings of an advice."""
         return self.place.id, self.key, self.lines
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ def printed(place: Place, reproducer: Reproducer, version: str) -> Iterator[Past
 
 
 def harmful(path: Path = HARMFUL) -> list[tuple[str, str]]:
-    """(id, lines) of earlier advice that did harm."""
+    """The id and the lines of each earlier advice that did harm."""
     listed = toml.loads(path.read_text(encoding="utf-8")).get("harmful", [])
     return [(entry["id"], entry["lines"]) for entry in listed]
 
@@ -142,7 +142,7 @@ def once_given(place: Place, reproducer: Reproducer, version: str) -> Iterator[P
 
 
 def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list[tuple[int, str]]:
-    """(exit status, output) of each run."""
+    """The exit status and output of each run."""
     jobs = []
     for number, lines in enumerate(pasted):
         at = folder / str(number)
@@ -150,7 +150,7 @@ def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list
         program = at / "program.py"
         program.write_text(lines.place.pasted(lines.lines), encoding="utf-8")
         job = Job([str(RUN), str(program), lines.setting, str(fixes)], str(at), SECONDS)
-        if lines.key not in ("right", "use"):  # these have to fail in one setting
+        if lines.key not in ("right", "use"):  # wrong lines must fail in at least one setting
             job.group = str(lines.in_any_setting)
         jobs.append(job)
     _, ended = run_all(jobs)
@@ -158,7 +158,7 @@ def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list
 
 
 def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
-    """Right lines that differ from the reference, and wrong or harmful lines that never do."""
+    """Right lines that differ from the reference, and wrong or harmful lines that never differ."""
     problems, silent = [], dict[tuple[str, str, str], bool]()
     for lines, (status, said) in zip(pasted, ended):
         if lines.key in ("right", "use"):

@@ -1,7 +1,8 @@
-"""How readers tried to break each advice, and docs/advice.md, which lists it.
+"""The attempts of readers to break each advice, and docs/advice.md, which lists them.
 
-readings.jsonl has a line per reproducer: {"id", "grade", "readers": the number of readers, without the author,
-"tried": [the attempts to break it, with their results], "reports": which of the cited threads were read}.
+readings.jsonl has a line per reproducer: {"id", "grade", "readers": the number of readers, without
+the author, "tried": [the attempts to break the advice, with results], "reports": the cited threads
+that were read}.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ KEYS = {"id", "grade", "readers", "tried", "reports"}
 
 
 def load(path: Path = READINGS) -> dict[str, dict[str, Any]]:
-    """Id -> its reading. Raises ValueError for a line with other keys."""
+    """Maps each id to its reading. Raises ValueError for a line with other keys."""
     readings = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         reading = json.loads(line)

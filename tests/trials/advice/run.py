@@ -1,8 +1,8 @@
-"""One place with lines pasted in, and its reference, in the interpreter under test.
+"""Runs a place with pasted lines, and its reference, in the interpreter under test.
 
     python run.py PROGRAM SETTING FIXES      (a forked process of tests/forked.py runs it)
 
-Prints each difference from the reference on a line and exits with 1. Exits with 0 if there is none.
+Prints one line per difference from the reference. Exits with 1 if there are differences, else 0.
 """
 
 from __future__ import annotations

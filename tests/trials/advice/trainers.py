@@ -1,9 +1,9 @@
-"""The small but realistic trainers that advice is pasted into.
+"""Small but realistic trainers into which advice is pasted.
 
 A `Trainer` holds one model with two parameter groups, its batches, and the extras of its `Setting`.
-Its state is compared with that of the same trainer after the reference: the modes, the parameters
-that need and got a gradient, the keys and dtypes of the state, the optimizer's groups, and the
-switches of the whole process.
+Its state is compared with the state of the same trainer after the reference: the modes, the
+parameters that need or have a gradient, the keys and dtypes of the state, the optimizer's groups,
+and the global switches of the process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Setting:
-    """How a trainer differs from the plain one, which has all the defaults."""
+    """The differences between a trainer and the plain trainer, which has all the defaults."""
 
     name: str
     optimizer: str = "SGD"
@@ -86,7 +86,7 @@ class Net(nn.Module):
 
 
 class Trainer:
-    """One training run, built on first use; its random numbers always start from the same seed."""
+    """A training run, built on first use. The random numbers always start from the same seed."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -139,7 +139,7 @@ class Trainer:
         return torch.autocast("cpu", dtype=self.setting.dtype)
 
     def observed(self) -> dict[str, Any]:
-        """The state of everything built so far, which must equal the state after the reference."""
+        """The state of all parts built so far, which must equal the state after the reference."""
         seen: dict[str, Any] = dict(switches())
         built = vars(self)
         if isinstance(model := built.get("model"), nn.Module):
@@ -174,7 +174,7 @@ def _plain(value: Any) -> Any:
 
 
 def switches() -> Iterator[tuple[str, Any]]:
-    """The settings of the whole process."""
+    """The global settings of the process."""
     yield "seed", torch.initial_seed()
     yield "default dtype", torch.get_default_dtype()
     yield "grad mode", torch.is_grad_enabled()
@@ -208,9 +208,9 @@ SECONDS = 60
 
 
 def on_ranks(function: Callable[[int], Any], ranks: int = 2) -> list[Any]:
-    """Runs the function in a forked process per rank of a gloo group, and returns the results.
+    """Runs the function in one forked process per rank of a gloo group; returns the results.
 
-    Raises RuntimeError with the traceback of the first rank that raised.
+    Raises RuntimeError with the traceback of the first rank that failed.
     """
     folder = tempfile.mkdtemp()
     children = [_start(function, rank, ranks, folder) for rank in range(ranks)]

@@ -1,13 +1,13 @@
-"""Counts how many of the failures that people ask about in public are answered.
+"""Counts the right answers to public questions about failures.
 
 nox -s demand        or        python -m tests.trials.demand
 
 threads.jsonl has a public thread per line: its address, the class of its failure, and either the
 error text that its author `pasted` or the `symptom` in our words. These threads were read while
-messages and keywords were written. fresh.jsonl was written by a reader who had seen neither, and
-keywords by readers who had not seen fresh.jsonl. classes.toml has the weight of each class (5: seen
-everywhere, 1: seen once) and the reproducers that answer it. unrelated.txt has texts about other
-subjects.
+messages and keywords were written. A reader who had seen neither messages nor keywords wrote
+fresh.jsonl, and readers who had not seen fresh.jsonl wrote keywords. classes.toml has the weight of
+each class (5: seen everywhere, 1: seen once) and the reproducers that answer it. unrelated.txt has
+texts about other subjects.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST = 3  # results of a search that count
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
 # Targets: percentages for each set, counts for unrelated.txt.
-# Symptoms were 77 % right with phrases that promised more than the advice cures.
+# The share for symptoms was 77 % with phrases that promised more than the advice fixes.
 PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 70
 EXPLAINED, FOUND = 0, 5
 
@@ -46,7 +46,7 @@ class Class(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One thread and its answer."""
+    """A thread and its answer."""
 
     of: str  # its class
     pasted: bool
@@ -97,7 +97,7 @@ def unrelated(reproducers: list[Reproducer]) -> tuple[list[str], list[str]]:
 def percent(
     asked: Iterable[Asked], outcome: str, classes_by_name: dict[str, Class] | None = None
 ) -> float:
-    """The share with this outcome; with classes, by their weight."""
+    """The percentage with this outcome, weighted if classes are given."""
     weights = [
         (thread, classes_by_name[thread.of].weight if classes_by_name else 1) for thread in asked
     ]
@@ -186,7 +186,7 @@ def render(
 
 
 def figure(asked_of: dict[str, list[Asked]], explained: int, strangers: int) -> str:
-    """The sentence for README.md, about the threads that nobody tuned on."""
+    """The summary for README.md, about the threads that were not used for tuning."""
     asked = asked_of[FRESH]
     pasted = [thread for thread in asked if thread.pasted]
     symptoms = [thread for thread in asked if not thread.pasted]

@@ -59,18 +59,18 @@ def _outcome(text: str) -> str:
 @click.command()
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", type=click.Choice(HOSTS))
 def main(hosts: tuple[str, ...]) -> None:
-    """Use the fixes inside released trainers and compare what they compute.
+    """Use the fixes inside released trainers and compare the results.
 
     \b
     python -m tests.trials.hosts                    all hosts; writes docs/hosts.md
     python -m tests.trials.hosts captum accelerate  only these two; prints their rows
 
     HOST is one of lightning, accelerate, transformers, peft, torch (DistributedDataParallel, FSDP2,
-    torch.compile), torchrl, stable-baselines3, tensordict and captum. Each has to be installed in
-    the version of tests/trials/hosts/requirements.txt, as nox -s hosts does.
+    torch.compile), torchrl, stable-baselines3, tensordict and captum. Each host must be installed
+    in the version of tests/trials/hosts/requirements.txt, as nox -s hosts does.
 
-    Exit status: 0 every promise holds, and every host alone does what the table says; 1 one does
-    not, or a host is missing, crashed or hung; 2 usage error.
+    Exit status: 0 every promise holds, and every host alone behaves as the table says; 1 otherwise,
+    or if a host is missing, crashed or hung; 2 usage error.
     """
     results = measure(hosts or HOSTS)
     if hosts:

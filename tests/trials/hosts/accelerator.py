@@ -1,4 +1,4 @@
-"""accelerate: the fixes on what Accelerator.prepare() returns."""
+"""accelerate: the fixes with the objects that Accelerator.prepare() returns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prepare(rows: list[Any], optimizer: Any = sgd, **options: Any) -> tuple[Any,
     import accelerate
     from accelerate.state import AcceleratorState
 
-    AcceleratorState._reset_state(True)  # the state is shared by the whole process
+    AcceleratorState._reset_state(True)  # the whole process shares this state
     accelerator = accelerate.Accelerator(cpu=True, **options)
     model = network()
     loader = DataLoader(rows, batch_size=None)

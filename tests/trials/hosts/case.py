@@ -1,4 +1,4 @@
-"""Defines a case, and the small training that most cases run: five batches in windows of two."""
+"""Defines a case, and the small training run of most cases: five batches in windows of two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Differs(Exception):
-    """The result of a case is not the promised one."""
+    """Raised if the result of a case differs from the promised result."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Case:
     host: str
     fixes: str  # "amp.windows, amp.optimizer_step"
     promise: str
-    alone: str  # what the host does without the fixes, also checked; "" if not checked
+    alone: str  # the behavior of the host without the fixes; "" if not checked
     run: Callable[[], None]
 
 
@@ -34,7 +34,7 @@ CASES: list[Case] = []
 def case(
     host: str, fixes: str, promise: str, alone: str = ""
 ) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Adds the function to CASES. The function imports its host and may raise Differs."""
+    """Adds the decorated function to CASES. The function imports its host and may raise Differs."""
 
     def add(run: Callable[[], None]) -> Callable[[], None]:
         CASES.append(Case(host, fixes, promise, alone, run))
@@ -135,7 +135,7 @@ def modes(model: nn.Module) -> list[bool]:
 def plain(
     batches: Iterable[Batch], size: int = 1, max_norm: float = MAX_NORM, make: Any = sgd
 ) -> torch.Tensor:
-    """The weights after an epoch in plain torch, with all rows of a window as one batch."""
+    """The weights after an epoch in plain torch, with all rows of a window in one batch."""
     model, rest = network(), iter(batches)
     optimizer = make(model)
     while window := list(islice(rest, size)):

@@ -14,7 +14,7 @@ from tests.trials.hosts.case import case, expect, modes, raised, same, weights
 
 
 class Critic(nn.Module):
-    """A value for each step of [batch, time]: an LSTM with dropout."""
+    """An LSTM with dropout that returns a value for each step of [batch, time]."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def actor_gradient(module: Any, data: Any) -> torch.Tensor:
 )
 def torchrl_critic() -> None:
     module, data = ddpg()
-    critic = module.value_network  # not among module.modules()
+    critic = module.value_network  # not included in module.modules()
     with rnn.differentiable_eval(critic):
         found = actor_gradient(module, data)
     expect(all(modes(critic)), "modes changed")

@@ -1,4 +1,4 @@
-"""Lightning Fabric: the fixes in a loop whose model, optimizer and loader Fabric has set up."""
+"""Lightning Fabric: the fixes in a loop with a model, optimizer and loader set up by Fabric."""
 
 from __future__ import annotations
 

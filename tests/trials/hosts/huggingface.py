@@ -27,13 +27,13 @@ def adapted() -> Any:
     model = get_peft_model(gpt2(), config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if "lora_B" in name:  # zero at first, so that the adapters would have no effect
+            if "lora_B" in name:  # initially zero, so the adapters would have no effect
                 parameter.normal_()
     return model
 
 
 def tokens(count: int = 4, ignored: int = 0) -> list[dict[str, torch.Tensor]]:
-    """Rows of five tokens; the first `ignored` labels of each do not count."""
+    """Rows of five tokens; the first `ignored` labels of each row do not count."""
     generator = torch.Generator().manual_seed(1)
     ids = torch.randint(16, (count, 5), generator=generator)
     labels = torch.where(torch.arange(5) < ignored, -100, ids)

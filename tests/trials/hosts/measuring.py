@@ -1,4 +1,4 @@
-"""Runs every case of every host, each host in its own process: a crash or a hang is a row."""
+"""Runs all cases of each host in a separate process, so that a crash or a hang becomes a row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECONDS = 300  # time limit of one host
 START = "spawn"
 HOLDS = "holds"
 
-# Importing a module adds its cases. A host is only imported when one of its cases runs.
+# Importing a module adds its cases. A host is imported only when one of its cases runs.
 for _name in (
     "fabric",
     "trainer",
@@ -46,17 +46,17 @@ HOSTS = list(dict.fromkeys(case.host for case in CASES))
 class Row(NamedTuple):
     case: Case
     version: str
-    outcome: str  # "holds", or what is wrong
+    outcome: str  # "holds", or a description of the difference
 
 
 def pins() -> dict[str, str]:
-    """The version that each host is measured in; torch comes with the session."""
+    """The version in which each host is measured; the session installs torch."""
     lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines)  # type: ignore[misc]
 
 
 def measure(hosts: Sequence[str]) -> list[Row]:
-    """Runs every case of these hosts, and prints a line of progress for each host."""
+    """Runs every case of these hosts, and prints a progress line for each host."""
     results = []
     for host in hosts:
         start = time.monotonic()
@@ -103,7 +103,7 @@ def measure_host(host: str) -> list[Row]:
             os.killpg(process.pid, signal.SIGKILL)  # including the processes that it started
         process.kill()
         process.join()
-    # The first case without an outcome ended the process; the cases after it have not run.
+    # The first case without an outcome ended the process; later cases have not run.
     outcomes += [end, *["not run: see the row above"] * len(cases)]
     return [Row(case, version, outcome) for case, outcome in zip(cases, outcomes)]
 
@@ -112,7 +112,7 @@ def _judge_all(host: str, sender: Any) -> None:
     """Runs in the host's process and sends (outcome, traceback) for each case."""
     os.setsid()
     silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):  # hosts greet, warn and draw progress bars
+    for stream in (1, 2):  # hosts print greetings, warnings and progress bars
         os.dup2(silent, stream)
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

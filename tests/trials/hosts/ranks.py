@@ -1,7 +1,8 @@
 """DistributedDataParallel and FSDP2 on two processes (gloo), compared with one process.
 
-Rank 0 has the batches 0, 2, ... and rank 1 the others. One process trains on both batches of a pair
-as one batch. Each process runs a case's part as a function (rank, model, optimizer) -> None.
+Rank 0 has the batches 0, 2, ..., and rank 1 has the other batches. The single process trains on
+both batches of a pair as one batch. Each process runs a case's part as a function
+(rank, model, optimizer) -> None.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def pairs(bad: int | None = None) -> list[list[Batch]]:
 
 
 def together(bad: int | None = None) -> list[Batch]:
-    """The batches of one process that replaces both ranks."""
+    """The batches of the single process that replaces both ranks."""
     return [
         (torch.cat([x for x, _ in pair]), torch.cat([y for _, y in pair]))
         for pair in zip(*pairs(bad))
@@ -72,7 +73,7 @@ def wrap(host: str) -> tuple[Any, Any]:
 
 
 def synchronize(model: Any, last: bool) -> Any:
-    """The context for a backward pass, which synchronizes gradients if the batch is the last."""
+    """The context for a backward pass; synchronizes gradients if the batch is the last."""
     if hasattr(model, "set_requires_gradient_sync"):
         model.set_requires_gradient_sync(last)
         return contextlib.nullcontext()
@@ -81,9 +82,9 @@ def synchronize(model: Any, last: bool) -> Any:
 
 @cache
 def outcomes() -> dict[tuple[str, str, int], str]:
-    """(host, part, rank) -> the error that the part raised on that rank, or "".
+    """Maps (host, part, rank) to the error that the part raised on this rank, or "".
 
-    The processes are started once for all parts, because importing torch takes most of their time.
+    The processes start once for all parts, because importing torch takes most of the time.
     """
     otherwise = f"did not finish in {SECONDS} seconds"
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +110,7 @@ def outcomes() -> dict[tuple[str, str, int], str]:
 def _rank(rank: int, folder: str) -> None:
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    wait = datetime.timedelta(seconds=20)  # for another rank, which may have failed
+    wait = datetime.timedelta(seconds=20)  # for another rank that may have failed
     for host in HOSTS:
         for part in PARTS:
             # Each part has its own group, because a group that lost a rank cannot be used again.

@@ -1,4 +1,4 @@
-"""tensordict: TensorDict batches, and modules that accept them."""
+"""tensordict: batches as TensorDict, and modules that accept such batches."""
 
 from __future__ import annotations
 

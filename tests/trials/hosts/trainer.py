@@ -35,7 +35,7 @@ HOST = "lightning"
 
 
 def module(**methods: Any) -> Any:
-    """A LightningModule around network(), with these methods replacing its own."""
+    """A LightningModule around network(), with some methods replaced by the given methods."""
     import lightning
 
     class Module(lightning.LightningModule):
@@ -65,7 +65,7 @@ def fit(model: Any, loader: Iterable[Any], *callbacks: Any, **options: Any) -> A
         enable_model_summary=False,
         **options,
     )
-    # Lightning would take a list for several loaders
+    # Lightning would treat a list as several loaders
     trainer.fit(model, DataLoader(loader, batch_size=None) if isinstance(loader, list) else loader)
     return trainer
 

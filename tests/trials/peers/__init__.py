@@ -1,1 +1,1 @@
-"""Tests what people use today for the properties of the reference fixes."""
+"""Tests popular libraries for the properties of the reference fixes."""

@@ -1,4 +1,4 @@
-"""Judges the installed peers, saves the results, and writes all saved results to docs/peers.md.
+"""Tests the installed peers, saves the results, and writes all saved results to docs/peers.md.
 
 nox -s peers        or        python -m tests.trials.peers GROUP
 """
@@ -28,7 +28,7 @@ TABLE = DOCS / "peers.md"
 COMMAND = "nox -s peers"
 RESULTS = Path(__file__).with_name("results")
 
-# Imported by name, because mypy would otherwise ask a test module for annotations.
+# Imported by name, because mypy would otherwise require annotations in a test module.
 MESSAGES: Any = importlib.import_module("tests.fixes.test_memory")
 OOM_TEXTS: list[str] = MESSAGES.TEXTS
 OTHER_TEXTS: list[str] = MESSAGES.OTHERS
@@ -46,7 +46,7 @@ PARTS = {
     "predict": "Predicting",
 }
 
-Found = dict[str, dict[str, Any]]  # the name of a peer -> what measure_peer returns
+Found = dict[str, dict[str, Any]]  # the name of a peer -> the result of measure_peer
 
 
 # ---- measuring ----
@@ -58,7 +58,7 @@ def installed(peer: type[Peer]) -> bool:
 
 
 def measure(peers: list[type[Peer]], keep: Callable[[str, dict[str, Any]], None]) -> Found:
-    """Judges every peer by every property, and keeps the results of a peer at once."""
+    """Tests every peer for every property, and calls `keep` after each peer."""
     results = {}
     total = len(peers) * len(PROPERTIES)
     with click.progressbar(length=total, label="peers", file=sys.stderr) as bar:
@@ -85,19 +85,19 @@ def measure_peer(peer: Peer, advance: Callable[[], None]) -> dict[str, Any]:
 
 
 def recognised(peer: Peer) -> dict[str, bool]:
-    """Message -> True if the peer takes it for an out-of-memory error."""
+    """Maps each message to True if the peer treats the message as an out-of-memory error."""
     return {text: bool(peer.recognises(_error(text))) for text in OOM_TEXTS + OTHER_TEXTS}
 
 
 def _error(text: str) -> RuntimeError:
-    # torch raises its own type if its allocator refuses
+    # torch raises a special type if its allocator fails
     if re.match(r"(CUDA|HIP|XPU) out of memory", text):
         return torch.cuda.OutOfMemoryError(text)
     return RuntimeError(text)
 
 
 def searches(peer: Peer) -> list[tuple[int, int, int]]:
-    """(largest, size found, tries) for each of SEARCHES; the size is -1 if the search raised."""
+    """(largest, found size, tries) for each of SEARCHES; the size is -1 if the search raised."""
     rows = []
     for largest, limit in SEARCHES:
         step = Step(limit, OOM)
@@ -119,7 +119,7 @@ def load() -> Found:
 
 
 def problems(results: Found) -> list[str]:
-    """The properties that a peer has and the reference fixes do not."""
+    """The properties that a peer has and the reference fixes lack."""
     ours = results.get(Ours.name, {"properties": {}})["properties"]
     return [
         f"a peer holds this and the reference fixes do not: {name}"
@@ -212,12 +212,12 @@ def _cell(state: str, detail: str) -> str:
 @click.argument("group")
 @click.option("--only", multiple=True, metavar="PEER", help="Peers with this in their name.")
 def main(group: str, only: tuple[str, ...]) -> None:
-    """Test the peers that are installed here against the properties.
+    """Test the installed peers for the properties.
 
     Saves the results as results/GROUP.json and writes docs/peers.md. Exit status: 0 the reference
-    fixes hold every property that a peer holds, 1 they do not, 2 usage error.
+    fixes have every property that a peer has, 1 they lack such a property, 2 usage error.
     """
-    # Peers that need only torch are judged once, on the newest torch.
+    # Peers that need only torch are tested once, with the newest torch.
     chosen = [
         peer
         for peer in PEERS

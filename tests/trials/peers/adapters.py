@@ -1,8 +1,8 @@
-"""Thin adapters that do each part with a peer's own calls and nothing else.
+"""Thin adapters that implement each part with only a peer's own calls.
 
-A peer leaves out the parts that it does not have. Functions import the libraries that they use, so
-this file can be imported without them. The write-ups are five published fixes of such failures,
-reduced here to the fewest lines that follow their advice.
+A peer omits the parts that it lacks. Each function imports the libraries that it uses, so this file
+can be imported without these libraries. The write-ups are five published fixes for such failures,
+reduced to the fewest lines that follow the published advice.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ LossFn = Callable[[nn.Module, Any], Any]
 
 class Peer:
     name = ""
-    package = ""  # whose version is stated; "" if the peer needs only torch
+    package = ""  # the package whose version is shown; "" if the peer needs only torch
     max_examples = 40  # fewer if each example runs a whole trainer
 
-    # The parts, each None if the peer has no such part:
+    # The parts of a peer; a missing part is None:
     # recognises(error) -> bool
     recognises: Any = None
-    # search(run, largest) -> size; run(size) raises an out-of-memory error above some size
+    # search(run, largest) -> size; run(size) raises an out-of-memory error above a limit
     search: Any = None
-    # step(model, optimizer, max_norm): gradients are set; clip them and step, as the peer advises
+    # step(model, optimizer, max_norm): clips the existing gradients and steps, as the peer advises
     step: Any = None
     # epoch(model, rows, loss_fn, accumulate) -> mean loss or None: SGD, lr=1, a batch per row
     epoch: Any = None
-    # precision(device, dtype) -> dtype that the matrix products run in
+    # precision(device, dtype) -> the dtype of matrix products
     precision: Any = None
     # to_device(batch, device) -> batch
     to_device: Any = None
     # snapshot(model) -> restore
     snapshot: Any = None
-    # total_loss(predictions, targets) -> scalar; predictions and targets by name
+    # total_loss(predictions, targets) -> scalar; both arguments are dicts by name
     total_loss: Any = None
     # input_gradient(model, x) -> gradient of model(x).sum() in eval mode
     input_gradient: Any = None
@@ -471,13 +471,13 @@ class WriteUpRNN(Peer):
 
 
 class WriteUpAMP(Peer):
-    """A scaler that is "disabled" by naming the CPU, and a loop that steps on every k-th batch."""
+    """Uses a scaler "disabled" by naming the CPU, and a loop that steps on every k-th batch."""
 
     name = "write-up: mixed precision"
 
     def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        # With the write-up's GradScaler("cpu") its loop raises.
+        # With the write-up's GradScaler("cpu"), the loop of the write-up raises.
         scaler = torch.amp.GradScaler("cuda", enabled=False)
         total = 0.0
         for step, row in enumerate(rows, start=1):
@@ -500,7 +500,7 @@ class WriteUpAMP(Peer):
 
 
 class WriteUpZeroLoss(Peer):
-    """Guesses that outputs["predictions"] exists, and skips targets without a prediction."""
+    """Assumes that outputs["predictions"] exists, and skips targets without a prediction."""
 
     name = "write-up: zero loss"
 

@@ -1,8 +1,8 @@
-"""The properties that the reference fixes promise, to be tried on a peer.
+"""The properties that the reference fixes promise, as tests for a peer.
 
-A property has a strategy, and a function that says what is wrong with an example (or None).
-`hypothesis.find` gives the smallest example on which a peer fails. Examples are small, because a
-peer that runs a whole trainer takes half a second for each.
+A property has a strategy, and a function that describes the failure on an example (or returns
+None). `hypothesis.find` returns the smallest example on which a peer fails. Examples are small,
+because a peer that runs a whole trainer needs half a second per example.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 
 def judge(peer: Peer, property: Property) -> Outcome:
-    """The outcome of the property on the peer; a failure has the smallest counter-example."""
+    """The outcome of the property for the peer; a failure includes the smallest counterexample."""
     if getattr(peer, property.part) is None:
         return Outcome("none")
 
@@ -124,7 +124,7 @@ OOM = "CUDA out of memory. Tried to allocate 2.00 MiB"
 
 
 class Step:
-    """A run(size) that fits up to a limit."""
+    """A callable run(size) that succeeds up to a size limit."""
 
     def __init__(self, limit: int, text: str = OOM, cycle: bool = False) -> None:
         self.limit, self.text, self.cycle = limit, text, cycle
@@ -262,7 +262,7 @@ def stepped(
     nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=momentum)
     model.weight.grad = torch.tensor([gradient])
-    # a guard may also raise instead of skipping the step
+    # a guard may raise instead of skipping the step
     with contextlib.suppress(RuntimeError):
         peer.step(model, optimizer, max_norm)
     return model, optimizer
@@ -339,9 +339,9 @@ class Scale(nn.Module):
 
 
 def simulated(rows: list[float], accumulate: int) -> tuple[float, float]:
-    """Weight and mean loss after one epoch of the loss weight * row, from weight 1.
+    """The weight and mean loss after one epoch with the loss weight * row, starting at weight 1.
 
-    Each window steps by the mean of its rows.
+    Each window takes a step with the mean of its rows.
     """
     weight, losses = 1.0, list[float]()
     for start in range(0, len(rows), accumulate):
@@ -502,7 +502,7 @@ def _(peer: Peer, names: Any) -> str | None:
     batch: Any = torch.ones(2)
     for name in names:
         batch = CONTAINERS[name](batch)
-    # to the meta device, the second device that every machine has
+    # moves to the meta device, the second device of every machine
     moved = peer.to_device(batch, "meta" if "composer" not in peer.name else "cpu")
     left = [
         tensor.device.type

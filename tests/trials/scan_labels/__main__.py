@@ -1,16 +1,16 @@
-"""Counts how many of the places that scan finds in public code are true.
+"""Counts the true findings of scan in public code.
 
 nox -s scan-labels        or        python -m tests.trials.scan_labels --mirrors DIR
 
-labels.jsonl has a place per line: repository, commit, path, line, id, and a reader's label: true (the
-code as written can show the failure, under the rule's condition), harmless (the code around it
-prevents that) or false (the rule misread the code). `"reached": false` marks a true place that never
-runs in its repository, because the code is dead or the program stops earlier with another error. The
-places of the set "tuning" were read while the rules were written. The places of "fresh" are in
-repositories that nobody looked at before the rules were done.
+labels.jsonl has a place per line: repository, commit, path, line, id, and a reader's label. The
+label is true (the code as written can show the failure under the rule's condition), harmless (the
+surrounding code prevents the failure) or false (the rule misread the code). `"reached": false`
+marks a true place that never runs in its repository, because the code is dead or the program stops
+earlier with another error. The places in the set "tuning" were read while the rules were written.
+The places in "fresh" are in repositories that nobody had read before the rules were finished.
 
-The files are fetched from GitHub at their commits (some 30 MB, kept in --cache), or read from
---mirrors, a folder of bare clones named owner+name. They are read as text and never run.
+The files are fetched from GitHub at their commits (about 30 MB, saved in --cache), or read from
+--mirrors, a folder of bare clones named owner+name. The files are read as text and never run.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ TABLE, FOUND = DOCS / "scan.md", DOCS / "found.md"
 CACHE = Path.home() / ".cache" / "torch-repros" / "labelled"
 
 TRUE, HARMLESS, FALSE = KINDS = ("true", "harmless", "false")
-SHOWN = 3  # places of one repository and rule on the page: the others are mostly copies
-PER_REPOSITORY = 3  # fresh places per rule and repository: more are mostly copies
-NEAR = 3  # lines: a reader may name the next line of a statement
-# Errors and warnings of the fresh set when they were first read. The rules have changed since.
+SHOWN = 3  # places per repository and rule on the page, because further places are mostly copies
+PER_REPOSITORY = 3  # fresh places per rule and repository, because further places are mostly copies
+NEAR = 3  # lines, because a reader may name another line of a statement
+# Errors and warnings of the fresh set at the first reading. The rules have changed since.
 FIRST_READ, FIRST_TRUE, FIRST_DEAD = 132, 119, 22
 PRECISE = {"tuning": 90, "fresh": 85}  # percent of the errors and warnings that must be true
 
@@ -70,9 +70,9 @@ class Counted(NamedTuple):
     """The counts of one rule or several rules in one set."""
 
     found: Counter[str]  # label -> how many were found
-    dead: int  # true findings that nothing in the repository runs
-    missed: int  # labelled true, reached, and not found
-    unread: int  # found in a labelled file, without a label
+    dead: int  # true findings in code that never runs in the repository
+    missed: int  # labeled true, reached, and not found
+    unread: int  # found in a labeled file, without a label
 
     @property
     def precision(self) -> float | None:
@@ -81,7 +81,7 @@ class Counted(NamedTuple):
 
     @property
     def precision_where_run(self) -> float | None:
-        """The precision if dead places count as harmless."""
+        """The precision with dead places counted as harmless."""
         total = self.found.total()
         return 100 * (self.found[TRUE] - self.dead) / total if total else None
 
@@ -117,7 +117,7 @@ def _from_mirror(mirrors: Path, repository: str, commit: str, path: str) -> byte
 
 
 def _fetched(file: tuple[str, str, str], cache: Path) -> bytes:
-    """The file from GitHub, without fetching more than the commit and this file."""
+    """The file from GitHub; fetches only the commit and this file."""
     repository, commit, path = file
     git = cache / f"{repository.replace('/', '+')}.git"
     if not git.is_dir():
@@ -142,7 +142,7 @@ def _git(*arguments: str) -> bytes:
 def scanned(
     places: Iterable[Label], rules: list[scanning.Rule], mirrors: Path | None, cache: Path
 ) -> dict[tuple[str, str, str], list[Finding]]:
-    """File -> the current findings in it."""
+    """Maps each file to its current findings."""
     files = list(dict.fromkeys(label.file for label in places))
     findings = {}
     with click.progressbar(files, label="reading files", file=sys.stderr) as bar:
@@ -154,7 +154,7 @@ def scanned(
 def paired(
     places: Iterable[Label], found: dict[tuple[str, str, str], list[Finding]]
 ) -> dict[Label, Finding]:
-    """Label -> the nearest finding at its place. Each finding is paired with one label at most."""
+    """Maps each label to the nearest finding. Each finding belongs to at most one label."""
     pairs = sorted(
         (abs(finding.line - label.line), label, finding)
         for label in places
@@ -173,7 +173,7 @@ def paired(
 def count(
     places: list[Label], found: dict[tuple[str, str, str], list[Finding]], ids: set[str]
 ) -> Counted:
-    """The counts of these rules."""
+    """The counts for these rules."""
     kinds: Counter[str] = Counter()
     dead, missed = 0, 0
     at = paired(places, found)
@@ -275,7 +275,7 @@ def _share(true: int) -> float:
 
 
 def figure(places: list[Label]) -> str:
-    """The sentence for README.md, about the first reading of places that nobody tuned on."""
+    """The sentence for README.md, about the first reading of places not used for tuning."""
     repositories = len({label.repository for label in places})
     return (
         f"- Of {FIRST_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "
@@ -322,7 +322,7 @@ def found_in_code(
 
 
 def summary(reproducer: Reproducer) -> str:
-    """Its title, and the condition of its rule."""
+    """The title of the reproducer, and the condition of its rule."""
     when = f" It fails when {reproducer.when}." if reproducer.when else ""
     return f"{reproducer.title}.{when}"
 

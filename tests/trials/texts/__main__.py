@@ -2,10 +2,10 @@
 
     nox -s texts -- --device cuda        or        python -m tests.trials.texts --device cuda
 
-cases.toml has the programs and the reproducer that `explain` has to name. Their output is saved in
-DEVICE.json beside it, where tests on every machine read it. With --collect it is only saved, so
-that the machine needs only torch, click and packaging. No other program should use the device
-meanwhile, because the last program fills its memory.
+cases.toml has the programs and the reproducer that `explain` must name. The output is saved in
+DEVICE.json in the same folder, where tests on every machine read it. With --collect, the output is
+only saved, so that the machine needs only torch, click and packaging. No other program should use
+the device at the same time, because the last program fills its memory.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ AT_ONCE = 4  # programs
 
 @dataclass(frozen=True)
 class Case:
-    """A program that fails, and a reproducer that explain has to name."""
+    """A program that fails, and a reproducer that explain must name."""
 
     name: str
     devices: tuple[str, ...]
     expects: str
     program: str
-    alone: bool = False  # True if no other program can run beside it
+    alone: bool = False  # True if no other program can run at the same time
 
 
 @cache
@@ -53,7 +53,7 @@ def cases() -> list[Case]:
 
 
 def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """The build, the device, and the text of each of its cases. Calls `keep` after each case."""
+    """The build, the device, and the text of each case. Calls `keep` after each case."""
     import torch
 
     state = probe(device)
@@ -90,7 +90,7 @@ def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, 
 
 
 def problems(device: str, texts: dict[str, str]) -> list[str]:
-    """The cases that have no text, or whose cause is not the first answer of explain."""
+    """The cases without a text, or whose cause is not explain's first answer."""
     from matrix.explain import explain
 
     reproducers, wrong = catalog.select(catalog.load(), ()), []
@@ -116,9 +116,10 @@ def problems(device: str, texts: dict[str, str]) -> list[str]:
     help="Where the texts go. Default: tests/trials/texts/DEVICE.json.",
 )
 def main(device: str, only: bool, out: Path | None) -> None:
-    """Collect the messages of failures on a device, and check that explain knows their causes.
+    """Collect the messages of failures on a device, and check that explain knows the causes.
 
-    Exit status: 0 all are explained, 1 some are not, 2 usage error, 3 the device cannot be used.
+    Exit status: 0 all messages are explained, 1 some are not, 2 usage error, 3 the device cannot be
+    used.
     """
     path = out or HERE / f"{device}.json"
 
