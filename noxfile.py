@@ -27,7 +27,7 @@ NEWEST = TORCHES[-1]
 
 
 def installed(session: nox.Session) -> str:
-    """The version of torch in the session's environment, without the local part; "" if none."""
+    """The installed version of torch without its local part; "" if torch is not installed."""
     program = (
         "import importlib.metadata as m; print(*[d.version for d in m.distributions(name='torch')])"
     )
@@ -47,7 +47,7 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
     session.log(f"installing {requirement}, some 200 MB to 3 GB: this can take minutes")
     if session.venv_backend == "uv":
         own_build = ["--torch-backend", backend, *project, requirement]
-        # Silent and allowed to fail, because uv prints two screens of errors without the index.
+        # Silent and allowed to fail: if the index is unreachable, uv prints two screens of errors.
         session.install(
             *own_build, silent=True, success_codes=[0, 1, 2], env={"UV_HTTP_RETRIES": "0"}
         )
@@ -61,7 +61,7 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
 
 
 def require(session: nox.Session, device: str) -> None:
-    """Fails early if this machine cannot have the device, before gigabytes are installed.
+    """Fails before gigabytes are installed if this machine cannot have the device.
 
     If the machine may have the device, a later probe determines whether the device works.
     """
@@ -111,7 +111,7 @@ def add_device(device: str) -> None:
 
 
 def add_release(torch: Torch, device: str) -> None:
-    """Adds sessions such as tests-cpu-2.4 and repros-cpu-2.4.
+    """Adds the sessions of one release and device, such as tests-cpu-2.4 and repros-cpu-2.4.
 
     The sessions have a tag: `nox -t matrix-cpu` runs them for every release.
     """

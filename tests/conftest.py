@@ -123,13 +123,13 @@ def device(request):
 
 @pytest.fixture(scope="session")
 def fix_module():
-    """A function: fix_module("amp") imports reference_fixes/amp.py, or the copy in --fixes."""
+    """Returns a function: fix_module("amp") imports the reference fix, or the copy in --fixes."""
     return lambda name: importlib.import_module(f"reference_fixes.{name}")
 
 
 @pytest.fixture
 def clone(tmp_path):
-    """A new repository with the current files of this one, committed or not."""
+    """A new repository with the current files of this repository, including uncommitted changes."""
     folder = tmp_path / "clone"
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=catalog.ROOT, check=True, capture_output=True, text=True)

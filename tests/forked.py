@@ -37,7 +37,7 @@ class Job:
 
 
 def can_fork(device: str) -> bool:
-    """True if a forked child can use torch on the device; not possible with Metal or on Windows."""
+    """True if a forked child can use torch on the device. Metal and Windows do not allow this."""
     return sys.platform == "linux" or (hasattr(os, "fork") and device == "cpu")
 
 

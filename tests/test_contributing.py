@@ -78,7 +78,7 @@ def test_a_reproducer_goes_from_new_to_lint_as_contributing_says(clone):
     alone = subprocess.run([sys.executable, path], capture_output=True, text=True)
     assert (alone.returncode, alone.stdout) == (1, "reproduce: std is nan\ncontrol: no symptom\n")
     assert "reproduced, but its header says absent" in matrix("run", ID, status=1)
-    # the header is still wrong, and this command says so
+    # the header is still wrong, so this command exits with 1
     matrix("record", "--only", ID, "--python", sys.executable, "--repeat", "1", status=1)
     matrix("headers", "--write")
     assert 'affected = { cpu = ">=' in path.read_text()

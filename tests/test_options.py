@@ -1,4 +1,4 @@
-"""The requirements of the suite, and the effect of its options."""
+"""Tests the requirements of the suite and the effect of its options."""
 
 import shutil
 import subprocess

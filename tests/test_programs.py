@@ -15,7 +15,7 @@ REPRODUCERS = catalog.select(catalog.load(), ())
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory, device):
-    """The version of torch, and id -> (exit status, output) of each program."""
+    """The version of torch, and a dict that maps each id to (exit status, output)."""
     if not can_fork(device):
         pytest.skip("programs are run in forked processes: one interpreter each takes 20 minutes")
     concerned = [reproducer for reproducer in REPRODUCERS if device in reproducer.affected]

@@ -26,7 +26,7 @@ for batch in range(2):
 
 @pytest.fixture
 def types(tmp_path):
-    """A function: types("torch-repros list") runs the command in a project; returns the output."""
+    """Returns a function that runs a command line in a project and returns the output."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name, program in {"torch-repros": "-m matrix", "python": ""}.items():

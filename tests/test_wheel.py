@@ -39,7 +39,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A function: installed(*arguments) runs torch-repros in an environment with only the wheel."""
+    """Returns a function that runs torch-repros in an environment with only the wheel."""
     folder = tmp_path_factory.mktemp("installed")
     run(UV, "venv", "--quiet", "--python", sys.executable, folder / "venv")
     python = next(path for path in (folder / "venv").glob("*/python*") if path.stem == "python")

@@ -1,4 +1,4 @@
-"""Fixtures that test the harness with a stub of torch, quickly and without a real torch."""
+"""Fixtures for the tests of the harness, which are fast because a stub replaces torch."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ def stub_of_torch():
 
 @pytest.fixture
 def axis(monkeypatch):
-    """Replaces torches.toml by five releases, so that new releases change no expected text."""
+    """Replaces torches.toml with five releases, so that a new release changes no expected text."""
     releases = [Torch(f"{minor}.0", ">=3.10") for minor in ("2.2", "2.3", "2.4", "2.5", "2.6")]
     monkeypatch.setattr(torches, "load", lambda path=torches.TORCHES: releases)
     return releases

@@ -53,11 +53,11 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     return path
 
 
-AT_ONCE = 8.0  # limit, in starts of Python with click; explain takes 4, importing torch takes 17
+AT_ONCE = 8.0  # limit for relative_cost(); explain takes 4, importing torch takes 17
 
 
 def relative_cost(*arguments: str) -> float:
-    """The processor time of a command, in starts of Python with click, a unit for any machine.
+    """The processor time of a command, relative to starting Python and importing click.
 
     Compares the best of three alternating runs, because other tests run at the same time.
     """
@@ -94,7 +94,7 @@ def call(*arguments: object, **options: object):
 
 
 def in_terminal(*command: object, columns: int = 80, typed: str = "", **options):
-    """(status, output) of a program in a terminal of this width.
+    """The exit status and output of a program in a terminal of this width.
 
     Omits colors and the text that a progress bar overwrites.
     """

@@ -1,4 +1,4 @@
-"""Texts as people paste them, for the tests of explain and of its copy on the website."""
+"""Texts that people paste, for the tests of explain and of its copy on the website."""
 
 INFERENCE = "rnn/inference_mode_caches_a_table"
 WRAPPED = [
@@ -85,7 +85,7 @@ TRACEBACKS = [
     (f'{HEAD}  File "/usr/lib/python3.11/runpy.py", line 1, in f\n{LIBRARY}{FP16}', ""),
     (f'{HEAD}  File "C:\\Python311\\Lib\\runpy.py", line 1, in f\n{FP16}', ""),
     (f'{HEAD}  File "C:\\me\\train.py", line 1, in f\n{FP16}', "C:\\me\\train.py:1"),
-    # another traceback, after an unrelated earlier traceback
+    # an unrelated traceback before the relevant text
     (f'{HEAD}  File "old.py", line 1, in f\nKeyError: 1\n\n{HEAD}{LIBRARY}{FP16}', ""),
     (f'{HEAD}  File "old.py", line 1, in f\nKeyError: 1\n{EPOCHS}{FP16}', ""),
     # two processes

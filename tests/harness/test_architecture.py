@@ -88,7 +88,7 @@ def test_tests_import_their_helpers_by_one_name():
     ] == []
 
 
-CLOSED_SETS = {  # name -> (members, the file that lists them, the number that makes a second list)
+CLOSED_SETS = {  # name -> (members, the file that lists them, members that count as a list)
     "devices": (devices.DEVICES, "matrix/devices.py", len(devices.DEVICES)),
     "verdicts": (verdicts.VERDICTS, "matrix/verdicts.py", 4),
     "states": (tuple(states.BY_NAME), "matrix/evidence/states.py", 7),
@@ -124,7 +124,7 @@ def listed(name, members, enough):
 
 @pytest.mark.parametrize("name", CLOSED_SETS)
 def test_a_closed_set_of_names_is_stated_in_one_place(name):
-    """Somebody who adds a member would forget a second list."""
+    """Contributors who add a member would forget to update a second list."""
     members, home, enough = CLOSED_SETS[name]
     files = tracked("*.py", "*.yml", "*.yaml", "*.js", "*.css", "*.html", "*.toml")
     # tests may list expected names; reproducers and fixes (and changes to them) import nothing

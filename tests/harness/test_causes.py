@@ -26,7 +26,7 @@ causes = [
 
 @pytest.fixture
 def problems(monkeypatch, tmp_path):
-    """A function: problems(text) returns the problems of a causes.toml with this text."""
+    """Returns a function: problems(text) returns the problems of a causes.toml with this text."""
     path = tmp_path / "causes.toml"
     monkeypatch.setattr(causes, "CAUSES", path)
 

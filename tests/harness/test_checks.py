@@ -14,7 +14,7 @@ RELEASE = '[[torch]]\nversion = "{}"\npython = ">=3.10"\n\n'
 
 @pytest.fixture
 def project(root, tmp_path):
-    """A project without problems, so that a change causes the only problem."""
+    """A project without problems, so that each problem comes from a test's own change."""
     plant(
         root,
         "amp/one",
@@ -90,7 +90,7 @@ def test_every_place_that_lacks_a_new_device_is_a_problem():
         ("README.md", "no word on how to run the tests on it"),
         ("README.md", "no word on what headers rely on"),
         (".github/workflows/matrix.yml", "no input names its runner"),
-    ]  # memory.py is missing because it already has xpu
+    ]  # memory.py is not listed, because it already supports xpu
 
 
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):

@@ -100,7 +100,7 @@ def test_many_problems_are_summed_up_where_the_file_is_only_left_out(root, ids):
 
 @pytest.fixture
 def rooms(root, tmp_path):
-    """(repros, rules, cases) with one reproducer that has no rule."""
+    """The folders (repros, rules, cases), with one reproducer without a rule."""
     rules, cases = tmp_path / "rules", tmp_path / "cases"
     rules.mkdir()
     cases.mkdir()

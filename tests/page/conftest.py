@@ -28,7 +28,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, site):
-    """Opens pages from file://. An error in a page, or a request that leaves it, fails the test."""
+    """Opens pages from file://. A page with an error, or with a network request, fails the test."""
     contexts, wrong = [], []
 
     def opened(name="index.html", **options):

@@ -174,7 +174,7 @@ def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device
 
 
 def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
-    """After a device and a torch are selected, each row shows the knowledge about this pair."""
+    """If a device and a torch are selected, each row shows the state for this pair."""
     tab = open_page()
     tab.locator("#torch").select_option("2.13")
     row = tab.locator('[id="amp/autocast_cache_under_no_grad"]')

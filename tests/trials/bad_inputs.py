@@ -131,7 +131,7 @@ def use(
 
 
 def whole(x: Any) -> int:
-    """A number of steps, 0 or more."""
+    """The value as a number of steps, 0 or more."""
     if isinstance(x, torch.Tensor) and (x.dtype.is_floating_point or x.numel() != 1):
         raise OnlyAnError
     number = operator.index(x)
@@ -255,7 +255,7 @@ def _(x: Any) -> Any:
 
 
 def flag(x: Any) -> bool:
-    """The value of the flag inside the block; None leaves the flag alone."""
+    """The value of the flag inside the block; None does not change the flag."""
     if x is None:
         return torch.backends.cudnn.enabled
     return x if isinstance(x, bool) else only_an_error(x)
@@ -865,7 +865,7 @@ OPEN = torch.zeros(1, 2, dtype=torch.bool)
 
 
 def count(x: Any) -> int:
-    """A number of heads or queries."""
+    """The value as a number of heads or queries."""
     if isinstance(x, bool) or not isinstance(x, int) or x < 1:
         raise OnlyAnError
     return x

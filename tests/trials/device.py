@@ -50,7 +50,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # finds matrix/ in a script
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # lets a script find matrix/
 from matrix.devices import DEVICES  # needs only the standard library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +58,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKED = ("click", "filelock", "hypothesis", "packaging", "pytest", "pytest-xdist", "rich")
 ENVIRONMENT = {
     "HYPOTHESIS_PROFILE": "ci",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # the machine's plugins may need another pytest
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins on the machine may need another pytest
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 ENDING = 15.0  # seconds for a part to end after an interrupt
@@ -198,7 +198,7 @@ def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str,
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], object]) -> str:
-    """The reason to end the process, or "" if the process ends without help."""
+    """The reason to end the process, or "" if the process ended on its own."""
     end = time.monotonic() + seconds
     try:
         while (left := end - time.monotonic()) > 0:

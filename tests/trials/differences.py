@@ -599,7 +599,7 @@ def function_precision(
     )
 
 
-# the shapes of their results depend on the values
+# the result shapes of these functions depend on the values
 MAPPED = {**CALL, "name": but("masked_select", "cross_entropy")}
 
 
@@ -816,7 +816,7 @@ KNOWN: dict[str, list[tuple[str, Callable[[Example], bool]]]] = {
 def main(names: tuple[str, ...], examples: int) -> None:
     """Search for examples on which two ways to the same result differ.
 
-    Exit status: 0 no differences except explained ones, 1 an unexplained difference, 2 usage error.
+    Exit status: 0 every difference is explained, 1 an unexplained difference, 2 usage error.
     """
     if unknown := sorted(set(names) - set(PAIRS)):
         raise click.UsageError(f"no pair {', '.join(unknown)}; expected {', '.join(PAIRS)}")

@@ -145,7 +145,7 @@ def _imported(scripts: list[str]) -> list[str]:
 def _undecorated(text: str) -> str:
     """The fix with its context managers decorated after their definition.
 
-    mutmut leaves decorated functions alone.
+    mutmut does not change decorated functions.
     """
     pattern = r"@contextlib\.contextmanager\ndef (\w+)(.*?)(?=\n\n\n|\Z)"
     after = r"def \1\2\n\n\n\1 = contextlib.contextmanager(\1)"
@@ -159,7 +159,7 @@ def _is_over(deadline: float | None) -> bool:
 def _run_mutmut(folder: Path, jobs: int, deadline: float | None) -> None:
     with (
         (folder / "log").open("ab") as log,
-        processes.started(  # ends child processes at the deadline, too
+        processes.started(  # also ends child processes at the deadline
             [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
             cwd=folder,
             env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},

@@ -29,7 +29,7 @@ class Overhead:
     torch: str
     cores: int
     corpus: float  # seconds, imports included
-    overhead: float  # median seconds of a run beyond the reproducer's own work
+    overhead: float  # median seconds of a run without the reproducer's own work
     forked: float  # median seconds of a run, one at a time
     fresh: float  # the same run in a fresh interpreter
 
@@ -68,7 +68,7 @@ def _median_wall(reproducers: list[catalog.Reproducer], python: str, fork: bool)
 
 
 def rows(overhead: Overhead) -> list[tuple[str, str, str, bool]]:
-    """(what, measured, target, True if the target is met)."""
+    """The rows: (what, measured, target, True if the target is met)."""
     ratio = overhead.fresh / overhead.forked
     return [
         (

@@ -69,7 +69,7 @@ class Speed:
     device: str
     hardware: str
     rows: list[Row] = field(default_factory=list)
-    searches: list[Search] = field(default_factory=list)  # the first search is the fix's
+    searches: list[Search] = field(default_factory=list)  # the first search uses the fix
     # how often a step makes the host wait; empty if this cannot be counted
     waits: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)  # tracebacks of failed parts
@@ -417,7 +417,7 @@ def by_factor(run: Callable[[int], object], size: int, factor: float) -> int:
     raise RuntimeError("nothing fits")
 
 
-CAP = 512  # MiB that the allocator may take on CUDA
+CAP = 512  # MiB that the allocator may use on CUDA
 
 
 @contextlib.contextmanager
@@ -609,7 +609,7 @@ def main(device: str, rounds: int, out: Path | None) -> None:
     used.
     """
     use(device)
-    torch.backends.cudnn.allow_tf32 = False  # so that no variant is faster by lower precision
+    torch.backends.cudnn.allow_tf32 = False  # so that no variant gains speed from lower precision
     path = out or TABLE.with_name(TABLE.name.format(device=device))
     speed = measure(device, rounds, lambda speed: write_whole(path, render(speed)))
     write(path, render(speed))

@@ -68,7 +68,7 @@ def wheels(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A function: runs parts of `device.py run cpu`, returns the exit status and the summary."""
+    """Returns a function that runs parts of `device.py run cpu` and returns status and summary."""
 
     def run_parts(parts: list[Part], *named: str) -> tuple[int, list[dict[str, Any]]]:
         monkeypatch.setattr(device, "PARTS", tuple(parts))

@@ -84,7 +84,7 @@ def test_what_is_not_the_same_differs(found: object) -> None:
 
 @pytest.fixture
 def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """A function that runs cases of one host in a separate process and returns the outcomes."""
+    """Returns a function that runs cases of one host in a separate process."""
     if not Path("/proc/self/stat").is_file():
         pytest.skip("needs fork, for another process to see these cases, and /proc")
     monkeypatch.setattr(measuring, "START", "fork")

@@ -53,7 +53,7 @@ def test_a_docstring_is_taken_apart_into_sentences() -> None:
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Problems:
-    """A function: problems(toml) for a family with one function and one class."""
+    """Returns a function: problems(toml) for a family with one function and one class."""
     (tmp_path / "amp.py").write_text(
         '__all__ = ["One", "two"]\n\n\nclass One:\n    """A class."""\n\n'
         '    def run(self):\n        """It runs."""\n\n    def bare(self):\n        pass\n\n\n'

@@ -677,7 +677,7 @@ def test_measurements_that_a_killed_run_left_in_its_journal_are_merged(folder, t
 
 @pytest.fixture
 def released(tmp_path, monkeypatch):
-    """A function: released(*versions) makes uv list these versions of torch."""
+    """Returns a function that makes uv list the given versions of torch."""
 
     def install(*versions):
         script = tmp_path / "uv"

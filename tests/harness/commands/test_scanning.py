@@ -201,7 +201,7 @@ def test_other_programs_get_their_form(project, form):
 
 @pytest.fixture
 def git(project):
-    """A function that runs git in a repository whose branch `main` contains train.py."""
+    """Returns a function that runs git in a repository whose branch `main` contains train.py."""
 
     def git(*arguments):
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]

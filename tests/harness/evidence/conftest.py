@@ -22,7 +22,7 @@ def project(root, tmp_path):
 
 @pytest.fixture
 def change(project):
-    """A function: change("2.9", verdict="absent") changes the record of this release."""
+    """Returns a function: change("2.9", verdict="absent") changes the record of release 2.9."""
 
     def change(minor, **changed):
         _, folder = project

@@ -1,4 +1,4 @@
-"""Tests that bisection finds the truth, and claims nothing about releases without measurements."""
+"""Tests that bisection finds true boundaries and claims nothing about unmeasured releases."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""Tests that reading refuses damaged records."""
+"""Tests that invalid records are rejected."""
 
 import datetime
 import json
@@ -65,7 +65,7 @@ def test_records_are_read_oldest_torch_first(folder):
     assert [one.minor for one in records.load(folder)] == ["1.13", "2.9", "2.10"]
 
 
-# --- refused records -----------------------------------------------------------------------------
+# --- rejected records ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests the comparison of two releases: each change is named, and only from measurements."""
+"""Tests that a comparison of two releases names every change, based only on measurements."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ OLD, MIDDLE, NEW = (torches.find(RELEASES, (name,))[0] for name in ("2.4", "2.5"
 
 
 def found(tmp_path, *verdicts, texts=("boom", "boom", "boom"), ends=(OLD, NEW), **header):
-    """The comparison of 2.4 and 2.6, with verdicts for 2.4, 2.5 and 2.6; None is not measured."""
+    """The comparison of 2.4 and 2.6, with verdicts for 2.4, 2.5 and 2.6; None means unmeasured."""
     plant(tmp_path, "planted/one", RETURNS.format("boom"), **header)
     (reproducer,) = catalog.load(tmp_path)
     held = [

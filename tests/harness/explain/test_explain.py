@@ -59,7 +59,7 @@ def seconds_of(text):
     return time.process_time() - started
 
 
-# --- the right answer--------------------------------------------------------------------------
+# --- the right answer -------------------------------------------------------------------------
 
 
 def test_there_are_recorded_texts():
@@ -415,14 +415,14 @@ WORST |= {
 
 
 def test_the_time_for_a_text_grows_no_faster_than_the_text():
-    """For four times the text, linear code takes about 3 times as long, quadratic code 16 times."""
+    """For 4 times the text, linear code takes about 3 times as long, quadratic code 16 times."""
 
     def is_linear(unit):
         text = unit * (4 * SIZE // len(unit) + 1)
         return seconds_of(text[: 4 * SIZE]) < 6 * seconds_of(text[:SIZE])
 
     assert [
-        # later attempts run without compiling patterns, or without an interruption
+        # later attempts compile no patterns, or are not interrupted
         name
         for name, unit in WORST.items()
         if not (is_linear(unit) or is_linear(unit) or is_linear(unit))

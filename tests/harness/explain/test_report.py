@@ -21,7 +21,7 @@ ID = "amp/one"
 
 @pytest.fixture
 def planted(root):
-    """A function: planted(**header) returns a reproducer, by default a bug in PyTorch."""
+    """Returns a function that plants a reproducer, by default of a bug in PyTorch."""
 
     def planted(**header):
         reports = '["https://github.com/someone/project/issues/1"]'

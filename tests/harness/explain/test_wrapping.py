@@ -69,7 +69,7 @@ def test_a_terminal_has_its_width_and_at_most_100_columns(monkeypatch):
 
 
 def too_long(lines, reproducers):
-    """The lines that are too long, except code and links, which people copy."""
+    """The lines that are too long, except lines that people copy: code and links."""
     code = {
         line.strip()
         for one in reproducers

@@ -30,7 +30,7 @@ esac
 
 @pytest.fixture
 def uv(tmp_path, monkeypatch):
-    """Installs a fake uv that behaves as given and logs its arguments."""
+    """Returns a function that installs a fake uv, which logs its arguments."""
 
     def install(own_build="exit 0", default="exit 0", released="2.10.0, 2.4.1"):
         folder = tmp_path / "bin"

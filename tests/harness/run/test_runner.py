@@ -228,7 +228,7 @@ def test_the_death_of_a_worker_costs_the_run_that_caused_it_alone(root, scratch,
 
 @linux
 def test_a_worker_that_is_killed_from_outside_is_replaced(root, scratch):
-    """The kernel kills processes like this if memory runs out."""
+    """The kernel kills a worker in the same way if memory runs out."""
     for number in range(8):
         slow = "import time\n\n\ndef reproduce(device):\n    time.sleep(0.1)\n    return 'boom'\n"
         plant(root, f"planted/r{number}", slow)
@@ -360,7 +360,7 @@ def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
 
 @linux
 def test_an_interpreter_that_is_too_old_is_told_so(tmp_path):
-    script = tmp_path / "python"  # prints what Python 3.7 prints for a program with `:=`
+    script = tmp_path / "python"  # prints the error of Python 3.7 for a program with `:=`
     script.write_text(
         "#!/bin/sh\n"
         'printf \'  File "%s", line 170\\n    if found := 1:\\nSyntaxError: invalid syntax\\n\' "$1" >&2; exit 1'

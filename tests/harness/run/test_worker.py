@@ -430,7 +430,7 @@ def test_a_run_on_cuda_is_forked_unless_that_would_lose_cuda(root, monkeypatch, 
 @linux
 @pytest.mark.parametrize("ending", ["return 'boom'", "time.sleep(60)"])
 def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):
-    """The resource tracker of multiprocessing does this: it cleans up /dev/shm."""
+    """For example, the resource tracker of multiprocessing cleans up /dev/shm."""
     note = tmp_path / "note"
     tidies = f"echo ready; read line; : > {note}"  # runs once the parent has ended
     pipes = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
@@ -571,7 +571,7 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
 
 
 def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
-    """This includes the numbers of numpy, whose state a fork would copy."""
+    """The same holds for numpy, whose random state a fork would copy."""
     numpy, drawn = tmp_path / "path/numpy", tmp_path / "drawn"
     numpy.mkdir(parents=True)
     (numpy / "__init__.py").write_text("__version__ = '0'\nfrom . import random\n")
@@ -632,7 +632,7 @@ class Backend:
 
 @pytest.fixture
 def torch(monkeypatch):
-    """The stub, in this process."""
+    """The stub of torch, imported in this process."""
     path = Path(__file__).parents[1] / "stub/torch/__init__.py"
     spec = importlib.util.spec_from_file_location("torch", path)
     module = importlib.util.module_from_spec(spec)

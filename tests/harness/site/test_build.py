@@ -20,7 +20,7 @@ PAGE = ["one.html", "one.json", "one.py"]
 
 @pytest.fixture
 def built(root, tmp_path):
-    """A function: built(**header) builds the site and returns the text of a page."""
+    """Returns a function: built(**header) builds the site and returns the text of a page."""
 
     def build(name="index.html", **header):
         plant(root, "amp/one", RETURNS.format("boom"), **header)

@@ -1,6 +1,6 @@
 """The places into which the printed lines are pasted.
 
-A place is a file, places/FAMILY/NAME.py, with
+A place is a file, places/FAMILY/NAME.py, that defines
 
     SETTINGS = ("plain", "AdamW")     the names of the trainers to use, from trainers.SETTINGS
     def place(t): ...                 code like that of users who have the failure
@@ -40,7 +40,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Place:
-    """One file of places/."""
+    """A file in places/."""
 
     path: Path
 
@@ -89,7 +89,7 @@ class _Paste(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class Pasted:
-    """Lines to paste into a place, and the setting to run them in."""
+    """Lines to paste into a place, and the setting of the trainer."""
 
     place: Place
     key: str  # one of KEYS, or "harmful"

@@ -2,8 +2,8 @@
 
 A `Trainer` holds one model with two parameter groups, its batches, and the extras of its `Setting`.
 Its state is compared with the state of the same trainer after the reference: the modes, the
-parameters that need or have a gradient, the keys and dtypes of the state, the optimizer's groups,
-and the global switches of the process.
+parameters that require or received a gradient, the keys and dtypes of the state, the groups of the
+optimizer, and the global switches of the process.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SETTINGS = {
 
 
 class Net(nn.Module):
-    """(rows, 6) -> (rows, 4)."""
+    """A network that maps (rows, 6) to (rows, 4)."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class Trainer:
             return self.watched(Net(self.setting))
 
     def watched(self, model: Any) -> Any:
-        """Hooks a model's gradients; for another model, write `t.model = t.watched(model)`."""
+        """Adds gradient hooks to a model. To use another model: `t.model = t.watched(model)`."""
         for name, parameter in model.named_parameters():
             if parameter.requires_grad:
                 parameter.register_hook(lambda grad, name=name: self.got_gradient.add(name))

@@ -30,7 +30,7 @@ TABLE = DOCS / "demand.md"
 PAGE = address(TABLE)
 FRESH = "fresh.jsonl"
 SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
-FIRST = 3  # results of a search that count
+FIRST = 3  # the number of search results that count
 
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
@@ -87,7 +87,7 @@ def measure(
 
 
 def unrelated(reproducers: list[Reproducer]) -> tuple[list[str], list[str]]:
-    """The unrelated texts for which explain has an answer, and those for which search has one."""
+    """The unrelated texts with an answer from explain, and those with a result from search."""
     lines = (HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines()
     explained = [line for line in lines if explain.find(line, reproducers)]
     index = search.Index(reproducers)
@@ -143,7 +143,7 @@ def render(
         f"symptom, `search` receives the symptom in our own words, and the first {FIRST} results count. The threads",
         "of the first two rows were read while messages and keywords were written. A reader who had seen",
         "neither messages nor keywords collected and worded the fresh threads. Most keywords were written",
-        "by readers who had not seen the fresh threads. Before that, 49 % of the fresh symptoms were",
+        "by readers who had not seen the fresh threads. Before that work, 49 % of the fresh symptoms were",
         "answered; a few synonyms have been added since. The *weighted* share counts each thread by the",
         "frequency of its class, from 5 (everywhere) to 1.",
         "",

@@ -1,1 +1,1 @@
-"""Runs the reference fixes inside released trainers and compares their results with the host's."""
+"""Runs the reference fixes inside released trainers and compares the results with the host's."""

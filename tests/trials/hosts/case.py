@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-SIZE, MAX_NORM = 2, 0.5  # batches per step, and a norm that most gradients here exceed
+SIZE, MAX_NORM = 2, 0.5  # batches per step, and a norm that most of these gradients exceed
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 
@@ -49,7 +49,7 @@ def expect(fact: Any, otherwise: str) -> None:
 
 
 def same(what: str, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-    """Raises Differs unless the tensors, or structures of them, are equal up to rounding."""
+    """Raises Differs unless the tensors, or structures of tensors, are equal up to rounding."""
     try:
         torch.testing.assert_close(
             found, expected, atol=tolerance, rtol=tolerance, check_dtype=False

@@ -35,7 +35,7 @@ HOST = "lightning"
 
 
 def module(**methods: Any) -> Any:
-    """A LightningModule around network(), with some methods replaced by the given methods."""
+    """A LightningModule around network(), with the given methods replacing its methods."""
     import lightning
 
     class Module(lightning.LightningModule):

@@ -18,7 +18,7 @@ from torch import nn
 
 from reference_fixes import amp, data_loading, loss, memory, numerics, rnn
 
-Run = Callable[[int], object]  # a step of some batch size
+Run = Callable[[int], object]  # runs a step with a batch size
 Rows = Any  # a list of batches
 LossFn = Callable[[nn.Module, Any], Any]
 
@@ -98,7 +98,7 @@ class Ours(Peer):
 
 
 class Torch(Peer):
-    """torch's own functions, called as the documentation shows."""
+    """torch's own functions, used as in the documentation."""
 
     name = "torch"
 

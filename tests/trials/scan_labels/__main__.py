@@ -69,7 +69,7 @@ class Label(NamedTuple):
 class Counted(NamedTuple):
     """The counts of one rule or several rules in one set."""
 
-    found: Counter[str]  # label -> how many were found
+    found: Counter[str]  # label -> the number of found places
     dead: int  # true findings in code that never runs in the repository
     missed: int  # labeled true, reached, and not found
     unread: int  # found in a labeled file, without a label
@@ -253,7 +253,7 @@ def render(
         *("true, not found", "recall", "not read"),
     )
     lines += [table(("places", "repositories", *numbers), rows, ("repositories", *numbers)), ""]
-    lines += ["## By rule", "", "These are the counts for both sets together.", ""]
+    lines += ["## By rule", "", "The table combines both sets.", ""]
     every = [label for places in sets.values() for label in places]
     rows = [
         (f"`{reproducer.id}`", reproducer.rule, *_numbers(count(every, found, {reproducer.id})))
@@ -275,7 +275,7 @@ def _share(true: int) -> float:
 
 
 def figure(places: list[Label]) -> str:
-    """The sentence for README.md, about the first reading of places not used for tuning."""
+    """The summary for README.md, about the first reading of places not used for tuning."""
     repositories = len({label.repository for label in places})
     return (
         f"- Of {FIRST_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "

@@ -1,7 +1,7 @@
-"""What the worker asks of torch, and no more: the harness is tested in a second, without torch.
+"""The part of torch that the worker uses, so that the harness is tested quickly without torch.
 
-STUB_TORCH in the environment is its version, STUB_DEVICES the devices that it can use. With
-STUB_ASKED_CUDA, its import has asked for CUDA's devices, and a fork cannot use any but the CPU.
+The environment variable STUB_TORCH sets the version, STUB_DEVICES the devices that work. With
+STUB_ASKED_CUDA, importing the stub queries CUDA's devices, so a fork can use only the CPU.
 """
 
 import os
@@ -45,7 +45,7 @@ def initial_seed():
 
 
 class _Tensor:
-    """Integers in a square; all that a probe computes."""
+    """A square of integers, which is enough for the computation of a probe."""
 
     device = "cpu"
 

@@ -1,4 +1,4 @@
-"""Makes its folder of caches when it is imported, as the real one does."""
+"""Creates its cache folder on import, like the real module."""
 
 import os
 import tempfile
