@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nox
 
-sys.path.insert(0, str(Path(__file__).parent))  # nox does not add this folder
+sys.path.insert(0, str(Path(__file__).parent))  # nox itself does not add this folder
 from matrix import devices, torches
 from matrix.torches import Torch
 

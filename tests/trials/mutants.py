@@ -110,7 +110,7 @@ def measure(families: list[str], jobs: int, deadline: float | None = None) -> li
 
 
 def prepare(family: str) -> Path:
-    """The family's folder with the fix, the tests and their imports. Rebuilt after any change."""
+    """The family's folder with the fix, the tests and their imports; rebuilt after any change."""
     tests = ["tests/conftest.py", "tests/fixes/conftest.py", f"tests/fixes/test_{family}.py"]
     texts = {name: _read(name) for name in [*tests, *_imported(tests)]}
     # torch.optim imports this module on first use, which would take 3 s in every child

@@ -558,7 +558,7 @@ def copies_with_messages_of_their_own(count):
 
 
 def test_ten_times_the_reproducers_take_at_most_twenty_times_as_long():
-    """Each has its own messages. Compares a ratio, because the machine may be slow or busy."""
+    """Each copy has its own messages. A ratio is compared, as the machine may be slow or busy."""
     text = "RuntimeError: Inference tensors cannot be saved for backward number 77"
     seconds = {}
     for count in (1_000, 10_000):

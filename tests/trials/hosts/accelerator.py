@@ -1,4 +1,4 @@
-"""accelerate: the fixes with the objects that Accelerator.prepare() returns."""
+"""Cases for accelerate: the fixes with the objects that Accelerator.prepare() returns."""
 
 from __future__ import annotations
 

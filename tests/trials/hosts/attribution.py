@@ -1,4 +1,4 @@
-"""captum: attributions to the input of an LSTM."""
+"""Cases for captum: attributions to the input of an LSTM."""
 
 from __future__ import annotations
 

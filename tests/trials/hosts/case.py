@@ -93,7 +93,7 @@ def sequence() -> torch.Tensor:
 
 
 def eval_gradient(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """The gradient of the summed output with respect to x, by torch alone, in eval mode."""
+    """The gradient of the summed output with respect to x, computed by torch alone in eval mode."""
     training = model.training
     leaf = x.detach().clone().requires_grad_()
     (gradient,) = torch.autograd.grad(model.eval()(leaf).sum(), leaf)

@@ -1,4 +1,4 @@
-"""torch.compile, with the backends "eager" and "aot_eager": the fixes around and inside graphs."""
+"""Cases for torch.compile ("eager" and "aot_eager"): the fixes around and inside graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torchrl and stable-baselines3: actor losses through a frozen critic, and clipped policies."""
+"""Cases for torchrl and stable-baselines3: losses through a frozen critic, clipped policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lightning Fabric: the fixes in a loop with a model, optimizer and loader set up by Fabric."""
+"""Cases for Fabric: the fixes in a loop whose model, optimizer and loader Fabric has set up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""transformers and peft: the fixes in Trainer's callbacks and overrides, and on LoRA adapters."""
+"""Cases for transformers and peft: callbacks and overrides of Trainer, and LoRA adapters."""
 
 from __future__ import annotations
 

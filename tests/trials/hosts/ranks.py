@@ -1,4 +1,4 @@
-"""DistributedDataParallel and FSDP2 on two processes (gloo), compared with one process.
+"""Cases for DistributedDataParallel and FSDP2 on two gloo processes, compared with one process.
 
 Rank 0 has the batches 0, 2, ..., and rank 1 has the other batches. The single process trains on
 both batches of a pair as one batch. Each process runs a case's part as a function

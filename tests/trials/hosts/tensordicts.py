@@ -1,4 +1,4 @@
-"""tensordict: batches as TensorDict, and modules that accept such batches."""
+"""Cases for tensordict: TensorDict batches, and modules that accept them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lightning's Trainer: the fixes in the hooks and callbacks of a LightningModule."""
+"""Cases for Lightning's Trainer: the fixes in hooks and callbacks of a LightningModule."""
 
 from __future__ import annotations
 
