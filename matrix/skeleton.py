@@ -39,7 +39,7 @@ HEADER = f"""\
 # use = '''
 # {FILL_IN}: from FAMILY import FUNCTION, and its call; delete without a fix
 # '''
-# choice = "{FILL_IN}: Take the lines ...; the fix where ...; delete unless there are both"
+# choice = "{FILL_IN}: Use the lines ...; use the fix if ...; delete unless there are both"
 # requires = "{FILL_IN}: >=2.3, the torch that has the API; delete if all have it"
 # affected = {{ {_AFFECTED} }}  # {FILL_IN}: as it was run, or "never"
 # ///

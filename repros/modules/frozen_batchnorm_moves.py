@@ -31,7 +31,7 @@
 # freeze(backbone)
 # model.train()
 # '''
-# choice = "Take the lines if the training loop is yours; take the fix if a library's trainer calls train()"
+# choice = "Use the lines if the training loop is yours; use the fix if a library's trainer calls train()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """No parameter of the backbone is in the optimizer, but the output of the backbone drifts.

@@ -36,7 +36,7 @@
 # if problem is not None:
 #     raise RuntimeError(problem)
 # '''
-# choice = "Take the lines; take the fix if gradients are sparse, or to find the input or module that the inf came from"
+# choice = "Use the lines; use the fix if gradients are sparse, or to find the input or module that the inf came from"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The backward under detect_anomaly() passes although a gradient is inf; it raises if a gradient is

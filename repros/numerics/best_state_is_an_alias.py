@@ -42,7 +42,7 @@
 #     criterion(model(x), y).backward()
 #     optimizer.step()
 # '''
-# choice = "Take the lines; take the fix to restore an optimizer, a scheduler or an average too, with best.restore()"
+# choice = "Use the lines; use the fix to restore an optimizer, a scheduler or an average too, with best.restore()"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

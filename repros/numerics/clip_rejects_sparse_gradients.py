@@ -48,7 +48,7 @@
 #     criterion(model(x), y).backward()
 #     clip_or_skip(optimizer, max_norm=0.1)
 # '''
-# choice = "Take the lines, or torch 2.14; take the fix if a dense gradient of the table is too large and one optimizer has all parameters, because the fix clips each optimizer separately"
+# choice = "Use the lines, or torch 2.14; use the fix if a dense gradient of the table is too large and one optimizer has all parameters, because the fix clips each optimizer separately"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
 """Since 2.0, training that clips the gradients of a sparse Embedding stops at the first step.

@@ -30,7 +30,7 @@
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # model.zero_grad()
 # '''
-# choice = "Take the lines; take the fix for sparse gradients, or on a GPU, where the fix reads the device once and the lines once for each parameter"
+# choice = "Use the lines; use the fix for sparse gradients, or on a GPU, where the fix reads the device once and the lines once for each parameter"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The check passes, the step runs and the weight is -inf, because the loss is inf and isnan(inf) is

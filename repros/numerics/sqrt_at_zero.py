@@ -32,7 +32,7 @@
 # squared = (a - b).square().sum(-1)
 # distance = apply_where(squared > 0, torch.sqrt, squared)
 # '''
-# choice = "Take the lines; take the fix if the function under the mask is longer than a root"
+# choice = "Use the lines; use the fix if the function under the mask is longer than a root"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The distance is 0 and its gradient is NaN: the derivative of sqrt at 0 is inf, the derivative of

@@ -29,7 +29,7 @@
 # optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
 # check_parameters(torch.nn.ModuleList([embedding, head]), optimizer)  # raises at one listed twice
 # '''
-# choice = "Take the lines; add the check if other code makes the list"
+# choice = "Use the lines; add the check if other code makes the list"
 # affected = { cpu = ">=1.13" }
 # ///
 """One warning at the start says "in future, this will cause an error", and each step on the CPU

@@ -33,7 +33,7 @@
 #     model.eval()
 #     validate(model)
 # '''
-# choice = "Take the lines in a loop that knows the frozen parts; take the fix in a function that gets any model"
+# choice = "Use the lines in a loop that knows the frozen parts; use the fix in a function that gets any model"
 # rule = "warning"
 # when = "the frozen part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }

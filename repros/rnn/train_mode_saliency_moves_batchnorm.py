@@ -27,7 +27,7 @@
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Take the lines for a model that stays in eval mode; take the fix during training, and for RNNs on CUDA"
+# choice = "Use the lines for a model that stays in eval mode; use the fix during training, and for RNNs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Two predictions for one input differ because a forward in train mode ran in between, although no

@@ -25,7 +25,7 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5**epoch, step=4)
 # '''
-# choice = "Take the lines if the checkpoint holds the state of the scheduler; take the fix if it holds only the number of steps"
+# choice = "Use the lines if the checkpoint holds the state of the scheduler; use the fix if it holds only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
 """Every resume with last_epoch multiplies the learning rate by gamma again.

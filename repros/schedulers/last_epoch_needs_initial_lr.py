@@ -34,7 +34,7 @@
 # epoch = checkpoint["epoch"]
 # scheduler = ScheduleLR(optimizer, lambda step: 0.1 if step >= 2 else 1.0, step=epoch + 1)
 # '''
-# choice = "Take the lines; take the fix if the checkpoint holds no state of optimizer and scheduler: the fix continues the learning rate, but the momentum starts again"
+# choice = "Use the lines; use the fix if the checkpoint holds no state of optimizer and scheduler: the fix continues the learning rate, but the momentum starts again"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A training run that is resumed with last_epoch fails while it builds the scheduler.

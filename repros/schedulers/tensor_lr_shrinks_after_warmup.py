@@ -33,7 +33,7 @@
 # factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines with the schedulers of torch; take the fix if one tensor has to hold the learning rate on every torch: before 2.4 the schedulers replace the tensor, and CosineAnnealingWarmRestarts does on 2.7 too"
+# choice = "Use the lines with the schedulers of torch; use the fix if one tensor has to hold the learning rate on every torch: before 2.4 the schedulers replace the tensor, and CosineAnnealingWarmRestarts does on 2.7 too"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
 """The learning rate does not rise when the warmup ends, and decays from the low rate.

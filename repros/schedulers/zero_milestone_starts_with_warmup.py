@@ -22,7 +22,7 @@
 # factor = sequence(linear(0, 0.1, 1), lambda epoch: 0.5**epoch)  # a warmup of 0 epochs
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines to train without a warmup once; take the fix if the length of the warmup is a setting that may be 0"
+# choice = "Use the lines to train without a warmup once; use the fix if the length of the warmup is a setting that may be 0"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
 """Training without warmup starts at the low rate of the warmup and decays from there.

@@ -106,7 +106,7 @@ def test_where_there_are_two_ways_the_header_says_which_to_take(root):
     assert found(root, **use) == [
         "fix: `choice` does not say whether to take `right` or the fix, and why"
     ]
-    assert found(root, **use, choice="Take the lines") == []
+    assert found(root, **use, choice="Use the lines") == []
 
 
 def test_the_lines_of_a_retired_reproducer_are_not_checked_against_its_code(root):
