@@ -1,4 +1,4 @@
-"""Finds the reproducers, runs each in a child process with the torch under test, and judges the
+"""Finds the reproducers, runs each in a child process on the torch under test, and judges the
 outcome.
 """
 

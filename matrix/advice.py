@@ -1,8 +1,8 @@
-"""Checks what a header tells people against the code that is run and the runs on record.
+"""Checks the advice in a header against the code that runs and the runs on record.
 
-The lines under `right` must follow one another in control() or right(). Every name in the printed
-lines must be defined there, or be one of the user's own, which `wrong` shows. Every pattern of
-`messages`, and every alternative in it, must have been raised in a run on record.
+The lines under `right` must be consecutive statements of control() or right(). Every name in the
+printed lines must be defined there or belong to the user's code, which `wrong` shows. Every pattern
+in `messages`, and every alternative in a pattern, must have been raised in a run on record.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def _lines(reproducer: Reproducer) -> Iterator[str]:
 
 
 def stands_in(lines: str, code: ast.Module, functions: tuple[str, ...]) -> bool:
-    """True if these statements follow one another in the code that one of the functions runs."""
+    """True if these statements are consecutive in the code that one of the functions runs."""
     return any(True for _ in standing(lines, code, functions))
 
 
 def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The nodes of these statements, for each place in the functions' code where they follow one
-    another. Imports may be anywhere in the file.
+    """The nodes of these statements, for each place in the functions' code where the statements are
+    consecutive. Imports may be anywhere in the file.
     """
     statements = ast.parse(lines).body
     imports = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -88,7 +88,7 @@ def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterat
 
 
 def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in these functions, and in the functions and classes they use."""
+    """The statement lists of these functions, and of the functions and classes they use."""
     defined = {
         node.name: node
         for node in code.body
@@ -154,7 +154,7 @@ def _undefined(lines: str) -> set[str]:
 
 # --- the messages ---------------------------------------------------------------------------------
 
-# A number on its own, which is a size if it follows what _AFTER names. The numbers in float16,
+# A separate number, which is a size if it follows a match of _AFTER. The numbers in float16,
 # conv2d, 3D, "Errno 24" and "2 or 3 dimensions" are not sizes.
 _SIZE = re.compile(r"(?<![\w.])\d+(?=x\d|(?![\w.]*[A-Za-z]))")
 _AFTER = re.compile(r"(?:tensor [ab]|[Ss]izes?|shapes?|dimension|index|[\[(,x]) ?[(\[]?$")
@@ -190,7 +190,7 @@ def _sizes(reproducer: Reproducer) -> Iterator[str]:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """One pattern for each alternative of each group; the pattern itself if it has none."""
+    """One pattern for each alternative of each group, or the pattern itself if it has none."""
     groups = list(_groups(pattern))
     patterns = []
     for start, end, bars in groups:
@@ -207,7 +207,7 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[int, int, list[int]]]:
-    """(start, end, places of `|`) of the whole pattern and of each group that matches text."""
+    """(start, end, positions of `|`) of the whole pattern and of each group that matches text."""
     open_: list[tuple[int, list[int], bool]] = [(0, [], True)]
     place, in_class = 0, False
     while place < len(pattern):

@@ -1,6 +1,6 @@
-"""The catalog: every file of repros/ and what its header states.
+"""The catalog: every file in repros/ and the contents of its header.
 
-Reads text only; never imports torch or a reproducer.
+Reads the files as text, and never imports torch or a reproducer.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TESTS = ROOT / "tests" / "fixes"
 RECORDS = PACKAGE / "records"
 
 KINDS = ("error", "silent", "crash", "hang", "leak", "oom")
-ORIGINS = {  # whose failure it is -> what that means
+ORIGINS = {  # the origin of a failure -> its meaning
     "torch": "a bug of PyTorch",
     "design": "PyTorch works so by design",
     "usage": "a mistake in the calling code that PyTorch does not catch",
 }
-LEVELS = {  # the level of a finding of `scan` -> what that means
+LEVELS = {  # the level of a `scan` finding -> its meaning
     "error": "it raises, or trains or measures something wrong",
     "warning": "it does so under a condition that people meet",
     "note": "it matters little, or reading cannot decide",
 }
-FILL_IN = "FILL IN"  # in every line of a new reproducer that its author has to write
+FILL_IN = "FILL IN"  # marks each line of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
 MAX_LINES = 10  # of `wrong`, `right` and `use`
-# The functions of a reproducer. right() and messages() run what the keys of the same names state.
+# The functions of a reproducer. right() and messages() test the keys of the same names.
 ROLES = ("reproduce", "control", "right", "messages", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
@@ -72,10 +72,10 @@ _UPSTREAM = "https://github.com/pytorch/pytorch/"
 
 
 class CatalogError(Exception):
-    """One line per problem: file, line, key, what was found, what was expected."""
+    """One line per problem: file, line, key, the value found, the value expected."""
 
 
-# --- what a header may hold -----------------------------------------------------------------------
+# --- what a header may contain --------------------------------------------------------------------
 
 
 def _table(value: object) -> str | None:
@@ -96,61 +96,61 @@ def _between(low: float, high: float, unit: str, whole: bool = False) -> Check:
 
 @dataclass(eq=False, kw_only=True)
 class Reproducer:
-    """One file of repros/. The fields made by key() are the keys of its header.
+    """One file of repros/. The fields defined with key() are the keys of its header.
 
-    A key without a default is required. The script of the site reads the keys with `page` too.
+    A key without a default is required. The site's script also reads the keys marked `page`.
     """
 
-    id: str  # "amp/unscale_before_scale": the path without its ending
+    id: str  # "amp/unscale_before_scale": the path without its suffix
     path: Path
     source: str = field(repr=False)
 
     title: str = key(string, page=True)
     kind: str = key(string, page=True)
-    symptom: str = key(string, page=True)  # regex, matched against what reproduce() returns
-    # regexes of what users see: each was raised by reproduce() or messages() in a run
+    symptom: str = key(string, page=True)  # regex for the text that reproduce() returns
+    # regexes of messages that users see, each raised by reproduce() or messages() in a run
     messages: tuple[str, ...] = key(strings, page=True, default=())
-    # regexes of messages that no run has raised: of other devices, older releases, other programs
+    # regexes of messages that no run raised: from other devices, older releases, other programs
     elsewhere: tuple[str, ...] = key(strings, default=())
     origin: str = key(string, page=True)  # one of ORIGINS
-    # threads in which someone has this very failure
+    # threads about exactly this failure
     reports: tuple[str, ...] = key(strings, default=())
     # pages that state the cause or the fix: documentation, source, the pull request that fixed it
     documents: tuple[str, ...] = key(strings, default=())
     fixed_by: str = key(string, default="")  # "pytorch#165068": the change that fixed it
     upstream: str = key(string, default="")  # "unreported": nobody has reported it to PyTorch
-    wrong: str = key(string, page=True)  # the few lines that a user wrote
-    # what to write instead with torch and the standard library only, if a few lines can do it
+    wrong: str = key(string, page=True)  # a few lines of user code that fail
+    # the replacement, with torch and the standard library only, if a few lines are enough
     right: str = key(string, page=True, default="")
-    right_requires: str = key(string, page=True, default="")  # the torch that `right` needs
+    right_requires: str = key(string, page=True, default="")  # the torch versions `right` needs
     # "module.function" of reference_fixes, or "upgrade"; "" if `right` is enough
     fix: str = key(string, page=True, default="")
     use: str = key(string, page=True, default="")  # the lines that call the fix, with its import
-    choice: str = key(string, page=True, default="")  # `right` or the fix: which to take, and why
-    # the level of what `scan` finds: one of LEVELS; "" if `scan` does not look for this failure
+    choice: str = key(string, page=True, default="")  # `right` or the fix: which to prefer, and why
+    # the level of the `scan` finding: one of LEVELS; "" if `scan` does not look for this failure
     rule: str = key(string, default="")
-    when: str = key(string, default="")  # the condition under which code that `scan` finds fails
-    requires: str = key(string, default="")  # the torch that has the API at all
-    # device -> the torch that has the API on this device, if that differs from `requires`
+    when: str = key(string, default="")  # when code that `scan` finds fails
+    requires: str = key(string, default="")  # the torch versions that have the API
+    # device -> the torch versions with the API on this device, if they differ from `requires`
     requires_on: dict[str, str] = key(_table, default_factory=dict)
     affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    # device -> what is used in its place
+    # device -> the substitute that is used for it
     stand_in: dict[str, str] = key(_table, default_factory=dict)
-    platform: str = key(string, default="")  # the sys.platform that it needs; "" for any
+    platform: str = key(string, default="")  # the required sys.platform; "" for any
     timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
-    # MiB that a run may use in addition to what `import torch` uses
+    # MiB that a run may use in addition to `import torch`
     memory: int = key(_between(1, MAX_MEMORY, "MiB", whole=True), default=1024)
     retired: str = key(string, default="")
 
     @property
     def header(self) -> dict[str, Any]:
-        """The keys of the header and their values, with the defaults of keys it leaves out."""
+        """The keys and values of the header, including the defaults of omitted keys."""
         return {key: value for key, value in asdict(self).items() if key in HEADER_KEYS}
 
     @property
     def is_current(self) -> bool:
         """True unless the reproducer is retired. A retired reproducer keeps its file and its page,
-        but is not run, found or listed.
+        but is no longer run, found or listed.
         """
         return not self.retired
 
@@ -169,18 +169,18 @@ class Reproducer:
 
     @property
     def fixing_change(self) -> str:
-        """The address of the pull request that `fixed_by` names, or ""."""
+        """The URL of the pull request that `fixed_by` names, or ""."""
         match = _CHANGE.fullmatch(self.fixed_by)
         return f"https://github.com/pytorch/{match[1]}/pull/{match[2]}" if match else ""
 
     @property
     def upstream_reports(self) -> list[str]:
-        """Its reports in PyTorch's own tracker."""
+        """The reports in PyTorch's own issue tracker."""
         return [link for link in self.reports if link.startswith(f"{_UPSTREAM}issues/")]
 
     @property
     def fix_module(self) -> str:
-        """The file of reference_fixes, "" for "upgrade"."""
+        """The module of reference_fixes that `fix` names; "" for "upgrade"."""
         return self.fix.partition(".")[0] if "." in self.fix else ""
 
     @property
@@ -189,7 +189,7 @@ class Reproducer:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The patterns of all messages that users see, raised in a run or not."""
+        """The patterns of all messages that users see, whether or not a run raised them."""
         return (*self.messages, *self.elsewhere)
 
     @cached_property
@@ -199,7 +199,7 @@ class Reproducer:
 
     @property
     def tree(self) -> ast.Module:
-        """The parsed file; empty if it is not Python, so that the others can still be read."""
+        """The parsed file. Empty if the file is not Python, so that others can still be read."""
         return _tree(self.source)
 
     @property
@@ -210,7 +210,7 @@ class Reproducer:
 
     @cached_property
     def body(self) -> str:
-        """The source after header and docstring."""
+        """The source after the header and the docstring."""
         if match := _DOCSTRING.match(self.source):
             return self.source[match.end(1) :].partition("\n")[2].removesuffix("\n")
         lines = self.source.splitlines()
@@ -220,7 +220,7 @@ class Reproducer:
 
     @property
     def code(self) -> str:
-        """The body without the blank lines around it, as people paste it into a report."""
+        """The body without surrounding blank lines, as people paste it into a report."""
         return self.body.strip()
 
     def function(self, name: str) -> str:
@@ -236,23 +236,24 @@ class Reproducer:
 
     @cached_property
     def hash(self) -> str:
-        """A hash of what decides a verdict: kind, symptom, and the code up to the `__main__` block.
+        """A hash of everything that affects a verdict: kind, symptom, and the code up to the
+        `__main__` block.
 
-        Changes to the rest of the header and to the docstring leave it as it is.
+        Changes to the docstring or to the rest of the header do not change the hash.
         """
         code = self.code.partition("\nif __name__ == ")[0].rstrip("\n")
         return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{code}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
-        """The verdict that its header promises: "reproduced" or "absent"."""
+        """The verdict that the header promises: "reproduced" or "absent"."""
         return promised(self.affected[device], torch_version)
 
     def needs(self, device: str) -> str:
-        """The torch that has the API on this device; "" if every release has it."""
+        """The torch versions that have the API on this device; "" if every release has it."""
         return self.requires_on.get(device, self.requires)
 
     def unavailable_reason(self, torch_version: str, platform: str, device: str) -> str | None:
-        """Why this cell cannot be run at all, or None."""
+        """The reason why this cell cannot be run, or None."""
         if (needs := self.needs(device)) and not satisfies(torch_version, needs):
             return f"needs torch {needs}; this is {torch_version}"
         if self.platform and platform != self.platform:
@@ -260,7 +261,7 @@ class Reproducer:
         return None
 
     def runs(self, role: str, torch_version: str) -> bool:
-        """True if the role is run on this torch. `right` may need a newer one than the failure."""
+        """True if the role is run on this torch. `right` may need a newer torch."""
         return (
             role != "right"
             or not self.right_requires
@@ -268,7 +269,7 @@ class Reproducer:
         )
 
     def line_of(self, key: str) -> int:
-        """The line of a key of the header."""
+        """The line number of a header key."""
         return _line_of(self.source, key)
 
 
@@ -283,13 +284,13 @@ def promised(specifier: str, torch_version: str) -> str:
     )
 
 
-# Keeps one tree, because callers ask about one reproducer after another. Ten thousand trees would
-# fill the memory.
+# Caches a single tree, because callers process one reproducer after another and ten thousand trees
+# would exhaust the memory.
 @lru_cache(maxsize=1)
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # users need not know of an invalid escape
+            warnings.simplefilter("ignore")  # an invalid escape does not concern users
             return ast.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
@@ -299,10 +300,10 @@ def _tree(source: str) -> ast.Module:
 
 
 def read(repros: Path = REPROS, values: bool = True) -> tuple[list[Reproducer], list[str]]:
-    """Every reproducer that can be read, sorted by id, and one line per problem of the others.
+    """All readable reproducers, sorted by id, and one line per problem in the other files.
 
-    Without `values` only the types of values are checked, which is enough to print a header.
-    Compiling the patterns of ten thousand reproducers takes longer than everything else.
+    Without `values`, only the types of values are checked, which is enough to print a header.
+    Compiling the patterns of ten thousand reproducers takes longer than all the other work.
     """
     reproducers, problems = [], []
     repros = repros.absolute()
@@ -317,9 +318,9 @@ def read(repros: Path = REPROS, values: bool = True) -> tuple[list[Reproducer], 
 
 
 def load(repros: Path = REPROS) -> list[Reproducer]:
-    """Every reproducer, sorted by id.
+    """All reproducers, sorted by id.
 
-    Raises CatalogError, which names every problem of every file.
+    Raises CatalogError, which lists every problem in every file.
     """
     reproducers, problems = read(repros)
     if problems:
@@ -335,9 +336,9 @@ def not_filled_in(source: str) -> list[tuple[int, str]]:
 
 
 def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, list[str]]:
-    """The reproducer, or None if the file has problems; and a line per problem.
+    """The reproducer, or None if the file has problems, and one line per problem.
 
-    For `values` see read().
+    See read() for `values`.
     """
 
     def at(line: int, problem: str) -> str:
@@ -387,7 +388,7 @@ def _line_of(source: str, key: str, otherwise: int = 1) -> int:
 
 
 def _problems(table: dict[str, Any], values: bool) -> Problems:
-    """(key, what is wrong with it). Values are checked only if all types are right."""
+    """(key, problem) for each problem. Values are checked only if all types are correct."""
     problems = checked.problems(Reproducer, table)
     if not {"fix", "right"} & set(table):
         problems.append(("fix", "missing; only lines under `right` may replace it"))
@@ -577,7 +578,7 @@ def ruled(reproducers: Iterable[Reproducer]) -> list[Reproducer]:
 
 
 def families(repros: Path = REPROS) -> list[str]:
-    """The folders that hold reproducers."""
+    """The folders that contain reproducers."""
     return sorted({path.parent.name for path in repros.glob("*/*.py")})
 
 
@@ -587,8 +588,8 @@ def fixes(folder: Path = FIXES) -> list[str]:
 
 
 def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
-    """The reproducers whose id or family is named, in catalog order. If nothing is named, all of
-    them except the retired ones.
+    """The reproducers with the given ids or families, in catalog order. Without names, all
+    reproducers that are not retired.
     """
     if not names:
         return [reproducer for reproducer in reproducers if reproducer.is_current]

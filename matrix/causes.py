@@ -1,4 +1,4 @@
-"""Reads causes.toml: messages with several causes, and a check that tells each cause apart."""
+"""Reads causes.toml: messages with several causes, and a check that identifies each cause."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CAUSES = Path(__file__).with_name("causes.toml")
 @dataclass(frozen=True, kw_only=True)
 class Cause:
     cause: str = key(string)
-    check: str = key(string)  # how to tell it apart from the others
+    check: str = key(string)  # how to recognize this cause
     see: str = key(string, default="")  # the id of a reproducer that has this cause
-    line: int  # of causes.toml
+    line: int  # in causes.toml
 
     def as_json(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in checked.keys(Cause)}
@@ -35,7 +35,7 @@ class Group:
     """One message and its causes."""
 
     title: str = key(string)
-    causes: tuple[Cause, ...] = key(_tables)  # the likeliest first
+    causes: tuple[Cause, ...] = key(_tables)  # the most likely first
     keywords: tuple[str, ...] = key(strings, default=())  # the symptom in users' words
     line: int
 
@@ -50,15 +50,15 @@ def load() -> list[Group]:
 
 
 def problems(reproducers: list[Reproducer]) -> list[str]:
-    """A line per problem of causes.toml: unknown keys and ids, an id in two groups, a message that
-    reproducers share without being in one group.
+    """One line per problem in causes.toml: unknown keys and ids, an id in two groups, or a message
+    shared by reproducers that are not in the same group.
     """
     try:
         groups, wrong = _read()
     except toml.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         return [_at(int(place[1]) if place else 1, f"not TOML: {error}")]
-    if wrong:  # the rest would only repeat that these groups are missing
+    if wrong:  # the other checks would only report these groups as missing
         return wrong
     reproducers = [reproducer for reproducer in reproducers if reproducer.is_current]
     known_ids = {reproducer.id for reproducer in reproducers}
@@ -91,7 +91,7 @@ def _at(line: int, problem: str) -> str:
 
 
 def _read() -> tuple[list[Group], list[str]]:
-    """The valid groups, and one line per problem of the others."""
+    """The valid groups, and one line per problem in the other groups."""
     source = CAUSES.read_text(encoding="utf-8")
     groups: list[Group] = []
     problems = []
@@ -124,7 +124,7 @@ def _read() -> tuple[list[Group], list[str]]:
 
 @dataclass
 class _Place:
-    """The line numbers of one [[message]], which no TOML parser gives."""
+    """The line numbers of one [[message]], which TOML parsers do not provide."""
 
     line: int
     keys: dict[str, int] = field(default_factory=dict)

@@ -1,6 +1,7 @@
-"""Dataclasses whose fields are keys of a file, each with a check.
+"""Dataclasses whose fields are the keys of a file, each with a check.
 
-A check returns None, or what is wrong with a value, as the end of "KEY: VALUE ...".
+A check returns None if a value is valid. Otherwise it returns the problem, as the end of the
+sentence "KEY: VALUE ...".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 Check = Callable[[Any], "str | None"]
-Problems = list[tuple[str, str]]  # (key, what is wrong with it)
+Problems = list[tuple[str, str]]  # (key, problem)
 
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
@@ -32,7 +33,7 @@ def key(
 
 @cache
 def keys(kind: type) -> dict[str, Field[Any]]:
-    """The fields that key() made."""
+    """The fields that key() defined."""
     return {item.name: item for item in fields(kind) if "check" in item.metadata}
 
 
@@ -51,7 +52,7 @@ def _checks(kind: type) -> dict[str, Check]:
 
 
 def problems(kind: type, raw: Any) -> Problems:
-    """The problems of a parsed object that should have the keys of `kind`."""
+    """The problems in a parsed object that should have the keys of `kind`."""
     if not isinstance(raw, dict):
         return [("", f"expected an object, found {reprlib.repr(raw)}")]
     checks = _checks(kind)
@@ -70,7 +71,7 @@ def sentences(kind: type, raw: Any) -> list[str]:
 
 
 def json_schema(kind: type) -> dict[str, Any]:
-    """Key -> its JSON Schema, from the type of its field."""
+    """Key -> JSON Schema, derived from the type of the field."""
     types = get_type_hints(kind)
     return {name: _schema(types[name]) for name in keys(kind)}
 

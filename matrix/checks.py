@@ -1,6 +1,6 @@
-"""All checks that need no run of a reproducer.
+"""All checks that do not run a reproducer.
 
-Each problem is one line: file, line, what is wrong.
+Each problem is reported as one line: file, line number, description.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .explain import explain, search
 from .scan import scanning
 from .vendoring import originals
 
-# Where other files must name every device except the CPU: file, pattern, what its absence means.
+# Other files that must name every device except the CPU: file, pattern, what its absence means.
 PLACES_OF_DEVICES = (
     ("reference_fixes/amp.py", r'kind not in \([^)]*"{name}"', "choose_precision() refuses it"),
     ("reference_fixes/checkpoints.py", r'states\["{name}"\] =', "its random state is not saved"),
@@ -39,7 +39,7 @@ RULES = catalog.PACKAGE / "scan" / "rules"
 CACHE = catalog.ROOT / ".lint_cache" / "in_order.txt"
 CASES = catalog.ROOT / "tests" / "harness" / "scan"  # of the rules
 
-# How every reproducer ends. 125 is what `git bisect run` takes for "cannot tell".
+# The end of every reproducer. `git bisect run` interprets exit status 125 as "cannot tell".
 MAIN = """\
 if __name__ == "__main__":
     import sys
@@ -81,7 +81,7 @@ def lint(
     problems += _misplaced(repros)
     reproducers, unreadable = catalog.read(repros)
     problems += unreadable
-    if unreadable:  # the rest would only repeat that they are missing
+    if unreadable:  # the other checks would only report these files as missing
         return problems
     problems += _files(reproducers, cache)
     problems += _changes(reproducers, torches_listed)
@@ -105,11 +105,11 @@ def lint(
 
 
 def device_problems(rows: Iterable[devices.Device], root: Path = catalog.ROOT) -> list[str]:
-    """Entries for a device of devices.py that other files lack, at the line that names CUDA."""
+    """Missing entries for the devices in other files, each reported at the line that names CUDA."""
     problems = []
     for row in rows:
         places = [] if row.name == "cpu" else list(PLACES_OF_DEVICES)
-        if not row.is_hosted:  # without the input, .github/plan.jq plans no job
+        if not row.is_hosted:  # without this input, .github/plan.jq plans no job
             places.append((WORKFLOW, r"^      {name}-runner:$", "no input names its runner"))
         for file, pattern, problem in places:
             text = (root / file).read_text(encoding="utf-8")
@@ -184,7 +184,7 @@ def _ending(reproducer: Reproducer) -> list[str]:
 def _snippet(reproducer: Reproducer) -> list[str]:
     """Things that `wrong` does and the code of the reproducer does not.
 
-    advice.py checks `right` more strictly. tests/test_repros.py checks the lines that did run.
+    advice.py checks `right` more strictly. tests/test_repros.py checks which lines were executed.
     """
     where = f"{reproducer.path}:{reproducer.line_of('wrong')}: wrong"
     try:
@@ -234,7 +234,7 @@ def _rule(reproducer: Reproducer) -> list[str]:
 
 
 def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
-    """Each rule has cases, and each file of a rule a header that names its level."""
+    """Rules without test cases, and rule files whose reproducer has no `rule` in its header."""
     problems = []
     ruled = {reproducer.id: reproducer for reproducer in catalog.ruled(reproducers)}
     for name in sorted(glob.glob("*/*.py", root_dir=RULES)):
@@ -252,7 +252,7 @@ def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
 
 
 def _not_filled_in(path: Path) -> list[str]:
-    """The lines of a new file that its author has still to write."""
+    """A problem for each line of a new file that its author still has to write."""
     if not path.is_file():
         return []  # which _rule() names
     unfilled = catalog.not_filled_in(path.read_text(encoding="utf-8"))
@@ -260,8 +260,8 @@ def _not_filled_in(path: Path) -> list[str]:
 
 
 def not_run(reproducer: Reproducer, code: ast.Module) -> list[str]:
-    """Calls, attributes, arguments and operators of `wrong` that the code does not have."""
-    used = _uses(ast.Module(code.body[:-1], []))  # without its end, MAIN
+    """Calls, attributes, arguments and operators in `wrong` that the code does not contain."""
+    used = _uses(ast.Module(code.body[:-1], []))  # without MAIN at the end
     return sorted(_does(ast.parse(reproducer.wrong)) - used)
 
 
@@ -284,9 +284,9 @@ def _does(tree: ast.AST) -> set[str]:
 
 
 def _uses(tree: ast.AST) -> set[str]:
-    """Everything that _does() may return for code that does the same.
+    """Everything that _does() may return for equivalent code.
 
-    A function may be passed on instead of called, and an argument may have been a variable.
+    A function may be passed instead of called, and an argument may have been a variable.
     """
     uses = set()
     for node in ast.walk(tree):
@@ -313,7 +313,7 @@ def _operator(node: ast.BinOp | ast.AugAssign) -> str:
 
 
 def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:
-    """Headers that lack `fixed_by` although the newest release is not affected, or the reverse."""
+    """Headers that lack `fixed_by` although the newest release is unaffected, or the reverse."""
     if not releases:
         return []
     problems = []
@@ -332,7 +332,7 @@ def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> li
 
 
 def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
-    """Ids that lost their file, or are not listed. Ids are permanent, because people cite them."""
+    """Ids without a file, and unlisted ids. Ids are permanent because people cite them."""
     listed = {id: number for number, id in enumerate(ids.read_text(encoding="utf-8").split(), 1)}
     now = {reproducer.id for reproducer in reproducers}
     lost = [
@@ -379,7 +379,7 @@ def _all(path: Path) -> set[str]:
 
 
 def _public_names(fixes: Path, names: Path) -> list[str]:
-    """Public names that are gone, or not listed. Projects that vendored a fix import them."""
+    """Public names that were removed or are not listed. Projects that vendor a fix import them."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
     try:
@@ -417,7 +417,7 @@ def _releases(
 
 
 def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:
-    """Measurements in a record of a reproducer that does not exist, or whose code has changed."""
+    """Measurements of reproducers that do not exist or whose code has changed since."""
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     unusable = {
         id: "no such reproducer; delete this measurement or bring the file back"

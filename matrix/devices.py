@@ -1,4 +1,4 @@
-"""The devices: one row each, and everything that differs between them. Standard library only."""
+"""The devices and their differences, one row per device. Uses the standard library only."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Device:
-    """Everything that the harness has to know about a device.
+    """Everything that the harness needs to know about a device.
 
-    No field has a default, so that a new device states them all.
+    No field has a default, so a new device has to state every field.
     """
 
-    name: str  # torch's own, as in tensor.to(name)
-    wheels: str  # which build of torch drives it: uv's --torch-backend
-    platform: str  # sys.platform it needs; "" for any
-    # programs or device files, at least one of which the driver installs; () if it needs none
+    name: str  # torch's name, as in tensor.to(name)
+    wheels: str  # the build of torch that supports it: uv's --torch-backend
+    platform: str  # the required sys.platform; "" for any
+    # programs or device files; the driver installs at least one. () if no driver is needed
     drivers: tuple[str, ...]
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
-    asynchronous: bool  # calls return before their work is done
+    asynchronous: bool  # True if calls return before their work is complete
     runner: str  # the label of the GitHub Actions runner that has the device
 
     @property
     def is_hosted(self) -> bool:
-        """True if the label is one of GitHub's own runners."""
+        """True if the label names a runner hosted by GitHub."""
         return self.runner.startswith(("ubuntu-", "macos-", "windows-"))
 
 
@@ -42,12 +42,12 @@ ROWS = (
     ),
     Device(
         name="cuda",
-        wheels="auto",  # uv chooses by the installed driver
+        wheels="auto",  # uv chooses the build for the installed driver
         platform="",
         drivers=("nvidia-smi", "/dev/nvidiactl", "/dev/kfd"),
         facts={"driver": ("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")},
         asynchronous=True,
-        runner="cuda",  # a self-hosted one
+        runner="cuda",  # a self-hosted runner
     ),
     Device(
         name="mps",
@@ -68,8 +68,8 @@ DEVICES = tuple(BY_NAME)
 
 
 def missing(name: str) -> str | None:
-    """Why the device cannot be used on this machine, as far as that shows without torch. None if
-    only a probe can tell.
+    """The reason why this machine cannot use the device, if it is known without torch. None if a
+    probe has to decide.
     """
     row = BY_NAME[name]
     if row.platform and sys.platform != row.platform:
@@ -86,5 +86,5 @@ def missing(name: str) -> str | None:
 
 
 def unusable(name: str, reason: str) -> str:
-    """The message about a probe that failed."""
+    """The message for a failed probe."""
     return f"{name} is not usable on this machine: {reason}"

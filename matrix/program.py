@@ -1,9 +1,8 @@
-"""Turns a reproducer into one flat program, which a report shows and its reader runs.
-
-The text of the file stays as it was written. Roles that a report does not show are removed, with
-everything that only they use. The bodies of control() and reproduce() become the program, which
-prints the result of the control and then the failure. An error that is the symptom is not caught,
-so that its traceback is the last thing printed.
+"""Turns a reproducer into one flat program, for a report whose readers can run it.  The source text
+is preserved. Roles that a report does not show are removed, along with all code that only these
+roles use. The bodies of control() and reproduce() become the program, which prints the result of
+the control and then the failure. If the symptom is an error, the program does not catch it, so that
+the traceback is the last output.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ import re
 import signal
 from collections.abc import Iterator
 
-MAX_LINES = 25  # of code: a program should not have more
+MAX_LINES = 25  # the maximum number of code lines that a program should have
 FINE = "ok"  # printed if there is no symptom
-LABELS = {"control": "control", "reproduce": "seen"}  # role -> what its line starts with
-# role -> its name in the program, if it has to remain a function
+LABELS = {"control": "control", "reproduce": "seen"}  # role -> the start of its output line
+# role -> its name in the program if it has to remain a function
 FUNCTIONS = {"control": "without_the_cause", "reproduce": "with_the_cause"}
 CONTROL = "# The control: the same without the cause."
-FAILURE = {  # kind -> the comment above the failure; for other kinds the output says enough
+FAILURE = {  # kind -> the comment above the failure; for other kinds, the output is sufficient
     "crash": "# The failure: it ends the process by a signal.",
     "hang": "# The failure: it hangs, here until its time limit.",
 }
-LINE = 68  # characters at most of a value that is printed in the line that computes it
-# Processes that are started without a fork run the file again, except the block of `__main__`.
+LINE = 68  # maximum length of a value that is printed in the line that computes it
+# A process started without a fork runs the file again, except for the `__main__` block.
 _STARTS = re.compile(r"num_workers|multiprocessing|__file__")
 _FORKS = re.compile(r'"fork"')
 
@@ -33,7 +32,7 @@ def flat(code: str, kind: str, device: str) -> str:
     """The program. `code` is the file after its docstring; `device` replaces the argument."""
     try:
         text = _uncaught(_without(code, ("right", "messages", "popular_fix")))
-    except (SyntaxError, ValueError):  # running the code reports it
+    except (SyntaxError, ValueError):  # a run of the code reports the error
         return code
     silent, functions, lines = _silent(text), _functions(text), [CONTROL]
     for role in LABELS:
@@ -51,26 +50,26 @@ def flat(code: str, kind: str, device: str) -> str:
 
 
 def seen(output: str) -> str:
-    """The output of a program about the failure; "" if its control did not pass."""
+    """The part of a program's output that shows the failure; "" if its control did not pass."""
     passed, _, rest = output.partition(f"{LABELS['control']}: {FINE}\n")
     return "" if passed.startswith(LABELS["control"]) else rest.removeprefix("seen: ")
 
 
 def shows(output: str, symptom: str) -> bool:
-    """True if a program printed the symptom, on one line or on several."""
+    """True if a program printed the symptom, on one or several lines."""
     failure = seen(output)
     return any(re.search(symptom, text) for text in (failure, " ".join(failure.split())))
 
 
 def ending(output: str, status: int) -> str:
-    """A line with the signal that ended a program (status below 0), and the function."""
+    """A line with the signal that killed a program (status below 0), and the function."""
     frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # of faulthandler
     name = signal.Signals(-status).name
     return f"killed by {name}{f' in {frame[1]}' if frame else ''}\n"
 
 
 def code_lines(program: str) -> int:
-    """The number of lines without blank lines and comments."""
+    """The number of lines, excluding blank lines and comments."""
     lines = (line.strip() for line in program.splitlines())
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
@@ -80,7 +79,7 @@ def _functions(text: str) -> dict[str, ast.FunctionDef]:
 
 
 def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
-    """Each statement of a module with its lines, which include the comments and blanks above it."""
+    """Each statement of a module with its lines, including comments and blank lines above it."""
     lines, start = text.splitlines(keepends=True), 0
     for node in ast.parse(text).body:
         yield node, "".join(lines[start : node.end_lineno])
@@ -88,7 +87,7 @@ def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _without(code: str, roles: tuple[str, ...]) -> str:
-    """The code without these functions and without the end that is the same in all files."""
+    """The code without these functions and without the end that all files share."""
     return "".join(
         lines
         for node, lines in _chunks(code.partition("\nif __name__ == ")[0] + "\n")
@@ -109,7 +108,7 @@ def _uncaught(text: str) -> str:
 
 
 def _direct(text: str) -> list[ast.FunctionDef]:
-    """The roles, and the functions that are only used as `return f(...)` in one of these."""
+    """The roles, and the functions that are used only as `return f(...)` in these functions."""
     functions = _functions(text)
     direct = [functions[role] for role in LABELS]
     uses = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
@@ -124,7 +123,7 @@ def _direct(text: str) -> list[ast.FunctionDef]:
 
 
 def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of the functions and classes defined in it."""
+    """The nodes of a function, excluding nested functions and classes."""
     waiting: list[ast.AST] = list(function.body)
     for node in waiting:
         yield node
@@ -133,7 +132,7 @@ def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _returned_call(node: ast.AST) -> str:
-    """`f` of `return f(...)`, else ""."""
+    """`f` in `return f(...)`, else ""."""
     value = node.value if isinstance(node, ast.Return) else None
     called = value.func if isinstance(value, ast.Call) else None
     return called.id if isinstance(called, ast.Name) else ""
@@ -145,7 +144,7 @@ def _returns_the_error(node: ast.Try) -> bool:
         return (
             isinstance(last, ast.Return)
             and last.value is not None
-            and not isinstance(last.value, ast.JoinedStr)  # adds words of its own
+            and not isinstance(last.value, ast.JoinedStr)  # adds other words
             and "str(" in ast.unparse(last.value)
             and all(
                 isinstance(check, ast.If) and isinstance(check.body[-1], ast.Raise)
@@ -168,7 +167,7 @@ def _without_handlers(text: str, node: ast.Try) -> str:
 
 
 def _inside_strings(node: ast.AST, first: int) -> set[int]:
-    """The lines, counted from `first`, that begin inside a string."""
+    """The line numbers, counted from `first`, of lines that begin inside a string."""
     return {
         number - first
         for string in ast.walk(node)
@@ -189,7 +188,7 @@ def _dedented(lines: list[str], inside_strings: set[int]) -> list[str]:
 
 
 def _silent(text: str) -> set[str]:
-    """The functions that return nothing, because their symptom is an error."""
+    """The functions that return nothing because their symptom is an error."""
     functions = _functions(text)
     silent: set[str] = set()
 
@@ -209,17 +208,17 @@ def _silent(text: str) -> set[str]:
 
 
 def _defaults(role: ast.FunctionDef) -> list[str]:
-    """`epochs = 10` of `def reproduce(device, epochs=10)`."""
+    """`epochs = 10` for `def reproduce(device, epochs=10)`."""
     names = role.args.args[len(role.args.args) - len(role.args.defaults) :]
     return [f"{name.arg} = {ast.unparse(value)}" for name, value in zip(names, role.args.defaults)]
 
 
 def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) -> list[str]:
-    """The lines of a role, which print what it would return."""
+    """The lines of a role, changed to print its return value."""
     label = LABELS[role.name]
     returns = [node for node in _own(role) if isinstance(node, ast.Return)]
     last = [node for node, _ in _ends(role.body)]
-    if any(node not in last for node in returns):  # inlined, the lines after it would run
+    if any(node not in last for node in returns):  # if inlined, the lines after it would run
         return _as_function(text, role, device)
     falls_through = bool(returns) and not all(returned for _, returned in _ends(role.body))
     edits = _device_named(role, device)
@@ -237,7 +236,7 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
 
 
 def _as_function(text: str, role: ast.FunctionDef, device: str) -> list[str]:
-    """The role under another name, and a call that prints what it returns."""
+    """The role under another name, and a call that prints its return value."""
     name = FUNCTIONS[role.name]
     function = text.splitlines()[role.lineno - 1 : role.end_lineno]
     function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
@@ -249,7 +248,7 @@ Edit = tuple[int, int, int, str]  # line, column in bytes, bytes removed, replac
 
 
 def _device_named(role: ast.FunctionDef, device: str) -> list[Edit]:
-    """Its parameter `device` replaced by the device's name, if it is only passed on."""
+    """Edits that replace the parameter `device` by the device's name, if it is only passed on."""
     nodes = [node for statement in role.body for node in ast.walk(statement)]
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -262,7 +261,7 @@ def _device_named(role: ast.FunctionDef, device: str) -> list[Edit]:
 
 
 def _body(text: str, role: ast.FunctionDef, edits: list[Edit]) -> list[str]:
-    """The lines of the role below its `def`, edited, at the margin."""
+    """The edited lines of the role below its `def`, without indentation."""
     lines = text.encode().splitlines(keepends=True)  # columns are bytes
     opening = role.body[0]
     first = min(node.lineno for node in (opening, *getattr(opening, "decorator_list", ())))
@@ -274,7 +273,7 @@ def _body(text: str, role: ast.FunctionDef, edits: list[Edit]) -> list[str]:
 
 
 def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
-    """Each statement that may be the last to run, and True if it returns or raises."""
+    """Each statement that may run last, and True if it returns or raises."""
     last = body[-1]
     if isinstance(last, ast.If):
         yield from _ends(last.body)
@@ -289,7 +288,7 @@ def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
 
 
 def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple[str, str]:
-    """The texts that replace `return` and follow the value."""
+    """The text that replaces `return`, and the text that follows the value."""
     below = f"\n{' ' * node.col_offset}"
     if node.value is None:
         return f'print("{label}: {FINE}")', ""
@@ -305,7 +304,7 @@ def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple
 
 
 def _guarded(text: str, lines: list[str]) -> str:
-    """The last lines, if necessary in a function or in the block of `__main__`."""
+    """The last lines, inside a function or the `__main__` block if necessary."""
     end = ast.parse("\n".join(lines))
     runs_again = _STARTS.search(text) and not _FORKS.search(text)
     nodes = list(ast.walk(end))
@@ -314,7 +313,7 @@ def _guarded(text: str, lines: list[str]) -> str:
     stored |= {node.name for node in functions if isinstance(node, ast.FunctionDef)}
     shadows = stored & set().union(*(_bound(node) for node in ast.parse(text).body))
     body = [f"    {line}".rstrip() for line in lines]
-    # A function inside a role cannot be pickled: it must not become a function of the module.
+    # A function inside a role cannot be pickled, so it must not become a module-level function.
     if shadows or (runs_again and functions):
         return "\n".join(["def main():", *body, "", "", 'if __name__ == "__main__":', "    main()"])
     return "\n".join(['if __name__ == "__main__":', *body] if runs_again else lines)
@@ -343,7 +342,7 @@ def _used(text: str, end: str) -> str:
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """The names that a statement of a module binds."""
+    """The names that a module-level statement binds."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -359,7 +358,7 @@ def _name(alias: ast.alias) -> str:
 
 
 def _import(node: ast.stmt, lines: str, needed: set[str]) -> str:
-    """The lines of a statement. An import keeps only the names that are used."""
+    """The lines of a statement. An import keeps only the names in use."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return lines
     used = [alias for alias in node.names if _name(alias) in needed]

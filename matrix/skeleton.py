@@ -1,4 +1,4 @@
-"""Files that `torch-repros new` makes, with a mark wherever their author has to write something."""
+"""The files that `torch-repros new` creates, with marks at the lines that authors fill in."""
 
 from __future__ import annotations
 
@@ -130,11 +130,11 @@ _ID = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
 
 
 class SkeletonError(Exception):
-    """The file cannot be made. The message is the reason."""
+    """The file cannot be created. The message is the reason."""
 
 
 def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Path:
-    """Writes the file and adds its id to the list of ids: both, or neither.
+    """Writes the file and adds its id to the list of ids, or does neither.
 
     Raises SkeletonError with the reason.
     """
@@ -156,7 +156,7 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
 
 
 def _write_all(texts: dict[Path, str]) -> None:
-    """Writes new files and, last, one that exists: all of them, or none.
+    """Writes new files and then one existing file: either all of them or none.
 
     Raises SkeletonError with the reason.
     """
@@ -186,9 +186,9 @@ def create_rule(
     rules: Path = checks.RULES,
     cases: Path = checks.CASES,
 ) -> tuple[Path, ...]:
-    """Begins the rule of a reproducer: its file, its cases, and two keys of the header.
+    """Starts the rule of a reproducer: its file, its test cases, and two keys of the header.
 
-    Raises SkeletonError with the reason; then nothing was written.
+    Raises SkeletonError with the reason if nothing was written.
     """
     path, rule, case = repros / f"{id}.py", rules / f"{id}.py", cases / f"{id}.py"
     if not _ID.fullmatch(id) or not path.is_file():
@@ -210,13 +210,13 @@ def create_rule(
 
 
 def create_message(title: str, file: Path = causes.CAUSES) -> Path:
-    """Begins a message with several causes, at the end of causes.toml.
+    """Starts a message with several causes, at the end of causes.toml.
 
-    Raises SkeletonError with the reason; then nothing was written.
+    Raises SkeletonError with the reason if nothing was written.
     """
     try:
         text = file.read_text(encoding="utf-8")
-        quoted = json.dumps(title, ensure_ascii=False)  # a string of TOML too
+        quoted = json.dumps(title, ensure_ascii=False)  # also a valid TOML string
         if f"\ntitle = {quoted}\n" in text:
             raise SkeletonError(f"{file} has the message {title!r}; add a cause to it")
         write_whole(file, text.rstrip("\n") + MESSAGE.format(title=quoted))

@@ -1,5 +1,5 @@
-"""The TOML parser: rtoml if it is installed, as it is with this package, because it is ten times as
-fast. Else Python's own, as under nox.
+"""The TOML parser: rtoml, a dependency of this package, because it is ten times as fast. Without
+rtoml, as under nox, Python's own parser.
 """
 
 from __future__ import annotations

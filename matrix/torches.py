@@ -16,28 +16,28 @@ from . import checked, toml
 from .checked import key
 
 TORCHES = Path(__file__).with_name("torches.toml")
-INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, future ones included
+INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, including future ones
 
 
 class TorchesError(Exception):
-    """A bad entry of torches.toml, or a version that is not in it."""
+    """A bad entry in torches.toml, or a version that the file does not list."""
 
 
 @dataclass(frozen=True)
 class Torch:
     version: str = key(checked.version)  # "2.4.1"
-    python: str = key(checked.specifier)  # interpreters that have wheels of it
+    python: str = key(checked.specifier)  # interpreters that have wheels
     numpy: str = key(checked.specifier, default="")
     setuptools: str = key(checked.specifier, default="")
 
     @property
     def minor(self) -> str:
-        """The release as users call it: "2.4"."""
+        """The release as users know it: "2.4"."""
         return minor(self.version)
 
     @property
     def companions(self) -> list[str]:
-        """The packages that are installed with it."""
+        """The packages installed with this torch."""
         return [f"numpy{self.numpy}", f"setuptools{self.setuptools}"]
 
     @property
@@ -45,9 +45,9 @@ class Torch:
         return [f"torch=={self.version}", *self.companions]
 
     def interpreter(self) -> str:
-        """This interpreter's "3.x" if it has wheels, else the newest version that has them.
+        """This interpreter's "3.x" if there are wheels for it, else the newest version with wheels.
 
-        Raises StopIteration if no version has them.
+        Raises StopIteration if no version has wheels.
         """
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
         wanted = SpecifierSet(self.python)
@@ -56,7 +56,7 @@ class Torch:
 
 @cache
 def minor(version: str) -> str:
-    """ "2.4" of "2.4.1+cu121"; raises InvalidVersion."""
+    """ "2.4" for "2.4.1+cu121". Raises InvalidVersion."""
     parsed = Version(version)
     return f"{parsed.major}.{parsed.minor}"
 
@@ -68,15 +68,15 @@ def specifier_set(text: str) -> SpecifierSet:
 
 @cache
 def satisfies(version: str, specifier: str) -> bool:
-    """True if the version is in the specifier.
+    """True if the version satisfies the specifier.
 
-    A nightly counts as the release it leads to, and a build's local part ("+cpu") is ignored.
+    A nightly counts as its upcoming release, and a build's local part ("+cpu") is ignored.
     """
     return specifier_set(specifier).contains(Version(version).base_version)
 
 
 def load(path: Path = TORCHES) -> list[Torch]:
-    """Every release, oldest first. Raises TorchesError that names the entry and the key."""
+    """Every release, oldest first. Raises TorchesError with the entry and the key."""
     try:
         table = toml.loads(path.read_text(encoding="utf-8"))
     except toml.TOMLDecodeError as error:
@@ -106,13 +106,13 @@ def _parse(path: Path, number: int, entry: dict[str, Any]) -> Torch:
 
 
 def line_of(path: Path, torch: Torch) -> int:
-    """The line of the file that states the version."""
+    """The number of the line that states the version."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if f'"{torch.version}"' in line)
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
-    """The releases that are named, as "2.4" or "2.4.1", oldest first. If none is named, all."""
+    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, all releases."""
     by_name = {name: torch for torch in torches for name in (torch.minor, torch.version)}
     unknown = [name for name in names if name not in by_name]
     if unknown:

@@ -1,4 +1,4 @@
-"""The verdicts, and how the outcomes of a reproducer's roles become a verdict."""
+"""The verdicts, and the function that judges the outcomes of a reproducer's roles."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .catalog import Reproducer
 from .printing import printable
 
 JUDGING = 5.0  # seconds that a match of the symptom may take
-TEXT = 20_000  # characters of a text or a detail that are kept
+TEXT = 20_000  # characters kept of a text or a detail
 
-# How a verdict is shown. The site has a CSS class for each.
+# The ways to display a verdict. The site has a CSS class for each tone.
 TONES = ("bad", "good", "quiet", "wrong", "unsteady")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the table of verdicts. No field has a default, so that a new verdict states all."""
+    """A row of the table of verdicts. No field has a default: a new verdict states every field."""
 
     name: str
-    sign: str  # in the grid; a letter, so that every verdict is readable in black and white
+    sign: str  # in the grid; a letter, so that verdicts are readable without color
     meaning: str
     tone: str  # one of TONES
-    ran: bool  # True if anything was run at all
-    conclusive: bool  # True if the verdict says that the bug is there, or that it is not
+    ran: bool  # True if any code was run
+    conclusive: bool  # True if the verdict states that the bug is present or absent
 
 
 ROWS = (
@@ -76,16 +76,16 @@ BY_NAME = {row.name: row for row in ROWS}
 VERDICTS = tuple(BY_NAME)
 
 
-ENDINGS = {  # how a run can end -> the verb before its detail
+ENDINGS = {  # the ending of a run -> the verb before its detail
     "returned": "",
     "not text": "",
-    "left": "",  # it changed state that other runs share
+    "left": "",  # the run changed state that other runs share
     "raised": "raised ",
     "exit": "",
     "timeout": "is ",
     "signal": "was ",
     "no report": "",
-    "died": "",  # its worker ended during the run
+    "died": "",  # the worker ended during the run
 }
 
 
@@ -93,15 +93,15 @@ class Outcome(TypedDict):
     """The outcome of one run of one role."""
 
     outcome: str  # one of ENDINGS
-    value: str | None  # what the role returned
-    detail: str  # how it ended, in words, if it did not return
+    value: str | None  # the role's return value
+    detail: str  # a description of the ending, if the role did not return
     seconds: float  # the role alone
-    wall: float  # the whole run, as its parent saw it
+    wall: float  # the whole run, measured by the parent process
     peak_mib: float
 
 
 def checked(message: dict[str, Any]) -> Outcome:
-    """The outcome in a worker's message, made valid, because a reproducer may have changed it."""
+    """The outcome in a worker's message, validated because a reproducer may have altered it."""
     outcome, value = message.get("outcome"), message.get("value")
     detail = message.get("detail") or ""
     if not isinstance(outcome, str) or outcome not in ENDINGS:
@@ -120,8 +120,8 @@ def checked(message: dict[str, Any]) -> Outcome:
 
 
 def _text(text: str) -> str:
-    """The text, shortened and escaped so that it can be written anywhere."""
-    if len(text) > TEXT + 100:  # leaves room for the mark that a worker adds
+    """The text, shortened and escaped so that it can be written to any file."""
+    if len(text) > TEXT + 100:  # leaves room for the note that a worker appends
         text = f"{text[:TEXT]}... [{len(text)} characters in all]"
     return printable(text)
 
@@ -140,21 +140,21 @@ class Result:
     device: str
     verdict: str  # one of VERDICTS
     expected: str  # reproduced | absent
-    detail: str = ""  # why, for every verdict that is not conclusive
-    text: str = ""  # what reproduce() saw
+    detail: str = ""  # the reason for an inconclusive verdict
+    text: str = ""  # the symptom that reproduce() returned
     # the symptom that popular_fix() leaves, "" if it leaves none, None if it was not run
     popular_fix: str | None = None
-    said: str = ""  # what messages() returned: the other texts of this failure
+    said: str = ""  # the return value of messages(): the other texts of this failure
     runs: int = 0
-    agreeing: int = 0  # runs that gave this verdict
+    agreeing: int = 0  # runs with this verdict
     seconds: float = 0.0  # median of reproduce() alone
-    overhead: float = 0.0  # median of what the harness adds to one run
+    overhead: float = 0.0  # median of the time that the harness adds to one run
     peak_mib: float = 0.0
     stand_in: str = ""
 
     @property
     def surprise(self) -> str:
-        """The difference from the header, in either direction, or ""."""
+        """The difference from the header, in either direction, or "" if there is none."""
         if not BY_NAME[self.verdict].ran:
             return ""
         if self.verdict != self.expected:
@@ -201,10 +201,10 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
 def verdict(
     reproducer: Reproducer, reproduce: Outcome, control: Outcome, right: Outcome | None = None
 ) -> tuple[str, str, str]:
-    """(verdict, text seen, detail) of one run of reproduce(), of control() and of right()."""
+    """(verdict, text seen, detail) for one run each of reproduce(), control() and right()."""
     text = reproduce["value"]
     if (reproducer.kind, reproduce["outcome"]) in (("crash", "signal"), ("hang", "timeout")):
-        text = reproduce["detail"]  # the end that the header announces is the symptom
+        text = reproduce["detail"]  # the expected crash or hang is the symptom
     elif reproduce["outcome"] != "returned":
         return "broken", "", _describe("reproduce", reproduce)
     if control["outcome"] != "returned":
@@ -225,8 +225,8 @@ def verdict(
 def _matches(symptom: str, text: str) -> bool:
     """True if the text has the symptom. Raises TimeoutError, or re.error for a bad pattern."""
     try:
-        import regex  # like re, with a time limit; some patterns never end on some texts
-    except ImportError:  # regex is compiled: it is missing if only pure Python can be installed
+        import regex  # like re, with a time limit, because some matches never end
+    except ImportError:  # regex has compiled code, and is missing if only pure Python can be installed
         return re.search(symptom, text) is not None
     try:
         return regex.search(symptom, text, timeout=JUDGING) is not None
@@ -235,7 +235,7 @@ def _matches(symptom: str, text: str) -> bool:
 
 
 def _mismatch(symptom: str, text: str) -> str:
-    """Why the text is not the symptom, or ""."""
+    """The reason why the text is not the symptom, or ""."""
     try:
         if _matches(symptom, text):
             return ""
@@ -247,7 +247,7 @@ def _mismatch(symptom: str, text: str) -> str:
 
 
 def _judge_popular_fix(outcomes: list[Outcome]) -> tuple[str | None, str]:
-    """(the symptom that the runs leave, what is wrong with the runs)."""
+    """(the remaining symptom, the problem with the runs)."""
     for outcome in outcomes:
         if outcome["outcome"] != "returned":
             return None, _describe("popular_fix", outcome)

@@ -1,6 +1,6 @@
-"""The command line. A command reads its arguments, makes one call and prints the result.
+"""The command line. Each command parses its arguments, makes one call and prints the result.
 
-Installed as `torch-repros`; in a clone also `python -m matrix`.
+The command is installed as `torch-repros`. In a clone, `python -m matrix` also works.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros exec -- python train.py        run it, explain its failure
     torch-repros search "loss stays constant"   find a failure without an error
     torch-repros scan src                       find failures in code
-    torch-repros run --python PATH              run all on that torch
+    torch-repros run --python PATH              run everything on that torch
     torch-repros vendor amp --into DIR          copy a fix into your project
 
     Each command's --help has examples and exit statuses; 2 always means wrong usage. In a terminal,
-    text is wrapped at its width. In a pipe, lines are never wrapped and have no colours.
+    text is wrapped to its width. In a pipe, lines are never wrapped or colored.
 
-    To complete ids, families, devices and releases with Tab, put this into ~/.bashrc, or with
-    zsh_source into ~/.zshrc:
+    To complete ids, families, devices and releases with Tab, add this line to ~/.bashrc, or to
+    ~/.zshrc with zsh_source:
 
     \b
     eval "$(_TORCH_REPROS_COMPLETE=bash_source torch-repros)"
@@ -52,13 +52,13 @@ def main(context: click.Context, repros: Path) -> None:
         options.say("Error: standard output is closed", err=True)
         sys.exit(options.UNUSABLE)
     context.obj = options.State(repros)
-    # With the usual threshold of 700 objects, the collector visits all records again and again.
+    # With the default threshold of 700 objects, the collector traverses all records repeatedly.
     gc.set_threshold(100_000)
     if os.environ.get("NO_COLOR"):
         context.color = False
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A pipe on Windows is not UTF-8, a terminal may have only ASCII, and file names vary.
+            # A pipe on Windows is not UTF-8, a terminal may be ASCII only, and file names vary.
             stream.reconfigure(errors="backslashreplace")
 
 

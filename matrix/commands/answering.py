@@ -1,4 +1,4 @@
-"""The commands that answer: explain, exec, search, compare, cite."""
+"""The commands that answer questions: explain, exec, search, compare, cite."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TORCH_OPTION = click.option(
     "--torch",
     "version",
     type=options.VERSION,
-    help="The torch on which it happened. Default: the version that the text names.",
+    help="The torch version that failed. Default: the version that the text names.",
 )
 
 
@@ -51,16 +51,16 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     torch-repros explain --json crash.log
     torch-repros explain "ValueError: Attempting to unscale FP16 gradients."
 
-    Reads the given text, the file of that name, or else standard input. Colours, boxes, quotation
-    marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints the
-    same as `show`. `torch-repros exec -- python train.py` explains a program as it runs.
+    Reads the given text, the file of that name, or standard input. Colors, boxes, quotation marks,
+    rank names and line breaks in a message do not matter. For an ID, the output is the same as that
+    of `show`. `torch-repros exec -- python train.py` explains the output of a running program.
 
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
     the numbers in the text), answers (best first, each with title, matched, line, ids, causes with
     cause, check, see and named_by, and reproducers with id, title, kind, wrong, right and the torch
-    that it needs (right_requires), fix, the lines that use it (use), which to take (choice), where
-    this text was raised (text), affected and on_torch: per device state, date and expected), and
-    guesses (ids, title).
+    that it needs (right_requires), fix, the lines that use it (use), which to prefer (choice),
+    where this text was raised (text), affected and on_torch: per device state, date and expected),
+    and guesses (ids, title).
 
     Exit status: 0 something matches, 1 nothing does.
     """
@@ -125,14 +125,14 @@ def _print_explanation(
 
 
 def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
-    """The entries that search finds by the words of the last error, if nothing matches."""
+    """If nothing matches, the entries that search finds for the words of the last error."""
     if explanation.answers or not explanation.last_error:
         return []
     return searching.Index(options.select(())).search(explanation.last_error)[:3]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
-    """A hint if the text looks like the name of a file or an id, else ""."""
+    """A hint if the text looks like a file name or an id, else ""."""
     if os.path.isdir(what):
         return f"{what} is a folder; name a file in it."
     if len(what) > 200 or not re.fullmatch(r"\S+[./\\_]\S+", what) or os.path.exists(what):
@@ -183,15 +183,15 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     torch-repros exec -- python train.py --epochs 3
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
 
-    Its output is passed on live and unchanged. If the program fails or has printed a known message,
-    the explanation follows on standard error. Otherwise nothing is added; an interrupt is not a
-    failure. In a terminal the program has a terminal too, so that progress bars stay live (on
-    Windows its standard output is then not read). SIGINT and SIGTERM are passed on to the program.
-    Processes that it leaves behind continue to run. What they print more than two seconds after its
-    end is passed on, but not explained.
+    The program's output is passed through live and unchanged. If the program fails or has printed a
+    known message, the explanation follows on standard error. Otherwise nothing is added; an
+    interrupt is not a failure. In a terminal, the program also has a terminal, so that progress
+    bars stay live (on Windows its standard output is then not read). SIGINT and SIGTERM are passed
+    on to the program. Background processes that the program leaves continue to run. Output that
+    they print more than two seconds after the program ends is passed on, but not explained.
 
     Exit status: the program's own, or 128 + N if signal N ended it; 126 the program cannot be
-    executed, 127 it is not found.
+    executed; 127 it is not found.
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
@@ -206,7 +206,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
         sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
     try:
         _explain_run(command[0], ended, reproducers, version, json_file)
-    except (OSError, KeyboardInterrupt):  # a full disk, Ctrl-C once more
+    except (OSError, KeyboardInterrupt):  # a full disk, or a second Ctrl-C
         options.give_up_streams()
     sys.exit(ended.status)
 
@@ -248,8 +248,8 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Describe what you see in your own words, and use several words. Only close matches are shown.
-    For an error's text, use explain.
+    Describe what you see in several words of your own. Only close matches are shown. For the text
+    of an error, use explain.
 
     Exit status: 0 something was found, 1 nothing was found.
     """
@@ -277,19 +277,19 @@ def search(words: tuple[str, ...], limit: int) -> None:
     multiple=True,
     help="Default: the devices that were measured on both.",
 )
-@click.option("--all", "every", is_flag=True, help="Also list what stays and what is unknown.")
+@click.option("--all", "every", is_flag=True, help="Also list unchanged and unknown results.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @options.RECORDS_OPTION
 def compare(
     old: str, new: str, devices: tuple[str, ...], every: bool, as_json: bool, folder: Path
 ) -> None:
-    """Show what another torch fixes and breaks.
+    """Show what another torch version fixes and breaks.
 
     \b
     torch-repros compare 2.6 2.13                  an upgrade
-    torch-repros compare 2.13 2.6 --device cuda    and back
+    torch-repros compare 2.13 2.6 --device cuda    a downgrade
 
-    Compares measurements only: what was not measured on both is listed as not known.
+    Only measurements are compared. A reproducer not measured on both is listed as not known.
 
     Exit status: 0 nothing breaks, 1 something does.
     """
@@ -328,7 +328,7 @@ def compare(
     "--torch",
     "version",
     type=options.VERSION,
-    help="The release whose record is quoted. Default: the newest that was measured.",
+    help="The release whose record is quoted. Default: the newest measured release.",
 )
 @click.option(
     "--run",
@@ -368,7 +368,7 @@ def cite(
 
     The verdict comes first, then a short program that shows the failure and its control, and with
     --run its output on this machine. A failure that is absent on that torch and device is not
-    reported. Only PyTorch's own bugs are reported to PyTorch.
+    reported. Only PyTorch's own bugs can be reported to PyTorch.
 
     Exit status: 0 the report is on standard output, its title on standard error; 1 there is nothing
     to report; 3 the device or interpreter cannot be used.
@@ -407,7 +407,7 @@ def cite(
 
 
 def _reportable(id: str, device: str | None) -> Reproducer:
-    """The reproducer of a report. Raises a ClickException if nobody can report it."""
+    """The reproducer to report. Raises ClickException if it cannot be reported."""
     reproducer = options.select_one(id)
     if not reproducer.is_current:
         raise click.ClickException(f"{reproducer.id} is retired: {reproducer.retired}")
@@ -427,7 +427,7 @@ def _observation(
     device: str | None,
     version: str | None,
 ) -> Observation:
-    """What the report quotes: a run on this machine, or a record."""
+    """The observation that the report quotes: a run on this machine, or a record."""
     from ..run import observe
 
     if run_it:

@@ -1,4 +1,4 @@
-"""The commands for work in a clone: new, headers, fixes, lint, grid, site."""
+"""The commands for working in a clone: new, headers, fixes, lint, grid, site."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def new(name: str, kind: str | None) -> None:
     torch-repros new --rule amp/scale_is_forgotten
     torch-repros new --cause "expected all tensors to be on the same device"
 
-    Makes repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
-    makes matrix/scan/rules/FAMILY/NAME.py and the file of its cases, and adds `rule` to the header.
-    --cause adds the message to matrix/causes.toml. FILL IN marks everything you have to write, and
-    `lint` names each line that has it. A name starts with the meaning; it may end with the number
-    of a report.
+    Creates repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
+    creates matrix/scan/rules/FAMILY/NAME.py and a file for its test cases, and adds `rule` to the
+    header. --cause adds the message to matrix/causes.toml. FILL IN marks everything you have to
+    write, and `lint` lists each marked line. A name starts with its meaning and may end with the
+    number of a report.
 
-    Exit status: 0 the file was made; 2 the name is bad or exists, or the folder cannot be written:
-    nothing was changed.
+    Exit status: 0 the file was created; 2 nothing was changed, because the name is invalid or
+    exists, or the folder cannot be written.
     """
     from .. import skeleton
 
@@ -96,8 +96,8 @@ def headers(write: bool, folder: Path) -> None:
     torch-repros headers            what would change, as a diff
     torch-repros headers --write
 
-    Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
-    (such as broken or flaky).
+    Exit status: 0 all headers match the records; 1 some differ, or a record has a verdict that no
+    header can express (such as broken or flaky).
     """
     rewritten: dict[Path, str] = {}  # a file may differ on several devices
     failed = 0
@@ -121,12 +121,12 @@ def headers(write: bool, folder: Path) -> None:
 
 
 def _as_is(path: Path) -> str:
-    """A file's text with its own line ends."""
+    """The file's text with its original line endings."""
     return path.read_bytes().decode("utf-8")
 
 
 def _corrected(difference: comparing.Difference, source: str) -> str:
-    """The source with the measured specifier in its header. Raises ValueError with the reason."""
+    """The source with the measured specifier in its header. Raises ValueError."""
     if not difference.measured:
         raise ValueError("a header cannot express this")
     try:
@@ -141,7 +141,7 @@ def _diff(path: Path, before: str, after: str) -> str:
 
 
 def _write(files: dict[Path, str]) -> int:
-    """Writes the files; returns how many could not be written."""
+    """Writes the files, and returns the number that could not be written."""
     failed = 0
     for path, text in files.items():
         try:
@@ -154,14 +154,14 @@ def _write(files: dict[Path, str]) -> int:
 
 @click.command()
 def fixes() -> None:
-    """List every text that the fixes have had.
+    """List every version of the fixes' text.
 
     \b
     torch-repros fixes
 
-    Adds to matrix/fix_texts.txt the sha256 of each fix and each of their tests, as they are now and
-    as they were in any commit. From it `vendored` knows whether a copy is newer or older than the
-    tool. `lint` says when to run this command.
+    Adds to matrix/fix_texts.txt the sha256 of each fix and each of their tests, in the working tree
+    and in every commit. `vendored` uses this list to tell whether a copy is newer or older than the
+    tool. `lint` reports when to run this command.
 
     Exit status: 0.
     """
@@ -178,7 +178,7 @@ def lint(folder: Path) -> None:
     \b
     torch-repros lint
 
-    Runs nothing, and names the file and line of each problem.
+    Runs nothing, and reports the file and line of each problem.
 
     Exit status: 0 no problems; 1 some.
     """
@@ -195,13 +195,13 @@ def lint(folder: Path) -> None:
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is out of date.")
 def grid(check: bool) -> None:
-    """Write docs/grid.md and README's summary.
+    """Write docs/grid.md and the summary in README.md.
 
     \b
     torch-repros grid
-    torch-repros grid --check    are they out of date?
+    torch-repros grid --check    are the files out of date?
 
-    Exit status: 0; with --check 1 if a file is out of date.
+    Exit status: 0; with --check, 1 if a file is out of date.
     """
     from ..evidence import grid as tables
 
@@ -243,7 +243,7 @@ def grid(check: bool) -> None:
 @click.option(
     "--url",
     default="",
-    help="Where it will be published. Adds canonical addresses, a sitemap and robots.txt.",
+    help="The site's public address. Adds canonical addresses, a sitemap and robots.txt.",
 )
 @options.RECORDS_OPTION
 def site(into: Path, url: str, folder: Path) -> None:
@@ -252,11 +252,11 @@ def site(into: Path, url: str, folder: Path) -> None:
     \b
     torch-repros site && xdg-open site/index.html
 
-    It has a box to paste a traceback into, a table of all failures, a page for each failure and for
-    each message with several causes, and the same as JSON. Files that an earlier call wrote are
-    replaced. A folder that contains anything else is refused.
+    The site has a box to paste a traceback into, a table of all failures, a page for each failure
+    and for each message with several causes, and the same data as JSON. Files from an earlier build
+    are replaced. A folder that contains any other file is refused.
 
-    Exit status: 0 the website is built; 2 the folder is refused.
+    Exit status: 0 the website was built; 2 the folder was refused.
     """
     from ..site import build as building
 

@@ -16,7 +16,7 @@ from . import options
 @click.command("list")
 @click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
-@click.option("--rules", is_flag=True, help="List only those that scan can find in code.")
+@click.option("--rules", is_flag=True, help="List only reproducers that scan can find in code.")
 @click.option(
     "--json",
     "as_json",
@@ -30,7 +30,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     torch-repros list amp       a family: kind, releases, title
     torch-repros list --json    every header, for scripts
 
-    The releases are those that the headers state; `show` has the measurements.
+    The releases are taken from the headers; `show` prints the measurements.
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id or family.
     """
@@ -42,7 +42,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     if rules:
         reproducers = ruled(reproducers)
     if as_json:
-        from ..explain import text  # imported here: the plain list does not need them
+        from ..explain import text  # imported here, because the plain list does not need it
         from ..site import exports
 
         measured = text.Measured.load(options.records())
@@ -70,7 +70,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
 
 
 def _affected(reproducer: Reproducer) -> str:
-    """ "cpu, cuda >=1.13  mps >=2.0": devices with the same specifier are listed together."""
+    """ "cpu, cuda >=1.13  mps >=2.0", which groups devices with the same specifier."""
     alike: dict[str, list[str]] = {}
     for device in reproducer.devices:
         alike.setdefault(reproducer.affected[device], []).append(device)
@@ -83,7 +83,7 @@ def _affected(reproducer: Reproducer) -> str:
     "--torch",
     "version",
     type=options.VERSION,
-    help="Your torch, to see what was measured on it.",
+    help="Your torch version, to see the measurements on it.",
 )
 def show(id: str, version: str | None) -> None:
     """Show everything about one reproducer.
@@ -95,7 +95,7 @@ def show(id: str, version: str | None) -> None:
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
     """
-    from ..explain import text  # imported here: `list` does not need it
+    from ..explain import text  # imported here, because `list` does not need it
 
     reproducer = options.select_one(id)
     options.say(text.full_text(reproducer, text.Measured.load(options.records()), version))

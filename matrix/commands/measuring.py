@@ -21,14 +21,14 @@ from ..evidence.schema import Measurement, Record
 from ..torches import Torch
 from . import options
 
-LOCAL = ("python", "folder", "envs", "keep")  # parameters that say nothing about what was measured
+LOCAL = ("python", "folder", "envs", "keep")  # parameters that do not affect the measurements
 
 SOURCE = click.option(
     "--source",
     type=click.Choice(schema.KINDS),
     default="user",
     show_default=True,
-    help="A hosted CI machine, the project's own, or yours.",
+    help="The machine: hosted by a CI service, the project's own, or yours.",
 )
 REPEAT = click.option(
     "--repeat",
@@ -37,12 +37,12 @@ REPEAT = click.option(
     show_default=True,
     help="Runs of each role.",
 )
-AGAIN = click.option("--again", is_flag=True, help="Measure again even if already recorded.")
-KEEP = click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
+AGAIN = click.option("--again", is_flag=True, help="Measure again, even if already recorded.")
+KEEP = click.option("--keep", is_flag=True, help="Keep the environments (several GB each).")
 
 
 def _as_given() -> str:
-    """This call of the command line, without the options that concern only this machine."""
+    """This command line, without the options that concern only this machine."""
     context = click.get_current_context()
     words = ["torch-repros", str(context.info_name)]
     for parameter in context.command.params:
@@ -59,7 +59,7 @@ def _as_given() -> str:
 
 
 def _why(error: Exception, folder: Path) -> str:
-    """The error in words. A system error loses its number."""
+    """A message for the error. The number of a system error is omitted."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"the disk that holds {folder} is full"
     if isinstance(error, OSError) and error.filename:
@@ -76,7 +76,7 @@ def _refuse_the_packages_own(folder: Path) -> None:
 
 @dataclass
 class Recording:
-    """One call of `record`: what it measures, and the surprises and failures so far."""
+    """One call of `record`: its settings, and the surprises and failures so far."""
 
     reproducers: list[Reproducer]
     device: str
@@ -89,7 +89,7 @@ class Recording:
     failures: list[str] = field(default_factory=list)
 
     def interpreter(self, python: str, title: str, release: str = "") -> None:
-        """Measures what the record of this interpreter's torch lacks."""
+        """Measures everything that is missing from the record of this interpreter's torch."""
         from ..run import measure
         from . import table
 
@@ -118,7 +118,7 @@ class Recording:
         )
 
     def release(self, torch: Torch, title: str, envs: Path | None, keep: bool) -> None:
-        """Measures what the records lack of a release, in an environment of its own."""
+        """Measures everything that is missing for a release, in a separate environment."""
         from ..run import environments
 
         if count := self._lacking(torch):
@@ -130,7 +130,7 @@ class Recording:
             options.say(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
-        """At most how many have to be measured. Only for the CPU is the record known in advance."""
+        """The maximum number to measure. The record is known in advance only for the CPU."""
         from ..run import measure
 
         recorded = records.read_all(self.folder)[0] if self.device == "cpu" else []
@@ -143,7 +143,7 @@ class Recording:
         return len(measure.lacking(self.reproducers, self.device, have, self.repeat, self.again))
 
     def attempt(self, title: str, step: Callable[..., None], *arguments: Any) -> None:
-        """Runs one step. If it fails, the error is printed, and the next steps still follow."""
+        """Runs one step. If the step fails, prints the error, so that the next steps still run."""
         from ..run import environments, runner
 
         try:
@@ -164,7 +164,7 @@ class Recording:
     "--python",
     metavar="PATH",
     type=options.INTERPRETER,
-    help="Measure this interpreter's torch as it is.",
+    help="Measure the torch installed for this interpreter.",
 )
 @click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
 @click.option(
@@ -199,16 +199,16 @@ def record(
     torch-repros record --only amp/unscale_twice    on every release
     torch-repros record --python .venv/bin/python --device mps
 
-    Measures the named releases, such as 2.4 2.5, or all of torches.toml. Each has an environment,
-    which is made with uv and then removed. --python measures one interpreter instead. Every
-    measurement is saved at once: you can interrupt this at any moment, and the same call resumes
-    with what is missing.
+    Measures the named releases, such as 2.4 2.5, or every release in torches.toml. Each release has
+    an environment, which is created with uv and removed afterwards. --python measures one
+    interpreter instead. Every measurement is saved immediately, so you can interrupt the command at
+    any time. The same call then measures the remaining reproducers.
 
-    An interpreter has 120 s for importing torch, or as many as TORCH_REPROS_STARTUP says. On a slow
-    network disk it may need minutes.
+    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
+    slow network disk, the import may take minutes.
 
-    Exit status: 0 all measured, all results match the headers; 1 some differ, or a reproducer
-    cannot be read; 2 usage error; 3 something could not be measured.
+    Exit status: 0 everything was measured, and all results match the headers; 1 some differ, or a
+    reproducer cannot be read; 2 usage error; 3 something could not be measured.
     """
     if python and versions:
         raise click.UsageError("use either --python or VERSION, not both")
@@ -249,7 +249,7 @@ class Looks:
     measured: int = 0
 
     def recorded(self, releases: list[Torch]) -> dict[str, str]:
-        """minor -> verdict, for the releases that have records of this platform."""
+        """minor -> verdict, for the releases that have records from this platform."""
         from ..run import measure
 
         verdicts_of: dict[str, set[str]] = {}
@@ -260,7 +260,7 @@ class Looks:
                 verdicts_of.setdefault(record.minor, set()).add(measurement.verdict)
                 dates[record.minor] = measurement.date
         verdicts = {
-            # "absent/reproduced" decides nothing
+            # "absent/reproduced" is inconclusive
             torch.minor: "/".join(sorted(verdicts_of[torch.minor]))
             for torch in releases
             if torch.minor in verdicts_of
@@ -272,7 +272,7 @@ class Looks:
     def measure(self, torch: Torch) -> str:
         """The verdict, or "not measurable".
 
-        Raises Stopped if the first release cannot be measured, or the records cannot be written.
+        Raises Stopped if the first release cannot be measured or the records cannot be written.
         """
         from ..evidence import bisection
         from ..run import environments, measure, runner
@@ -311,7 +311,7 @@ class Looks:
 
 
 def _range(reproducer: Reproducer, device: str, good: str | None, bad: str | None) -> list[Torch]:
-    """The releases to search, oldest first: those between the given ends that can run it."""
+    """The releases to search, oldest first: all between the given ends that can run the code."""
     releases = [
         torch
         for torch in options.releases()
@@ -358,21 +358,21 @@ def bisect(
     folder: Path,
     envs: Path | None,
 ) -> None:
-    """Find a release that brought or fixed a bug.
+    """Find a release that introduced or fixed a bug.
 
     \b
     torch-repros bisect amp/autocast_cache_under_no_grad
     torch-repros bisect amp/unscale_twice --device cuda --good 2.2 --bad 2.4
 
-    Records are used if there are any. If they cover every release, each change is listed. Otherwise
-    releases are measured, each in an environment of its own, and recorded. The search is binary: it
-    finds two measured releases that differ, but the change need not be the latest or the only one.
-    If a release is neither reproduced nor absent, its neighbour is tried. If no release can be
-    measured, the answer is what the records show.
+    Existing records are used. If they cover every release, each change is listed. Otherwise,
+    releases are measured, each in a separate environment, and recorded. The binary search finds two
+    measured releases that differ, but the change need not be the latest or the only one. If the
+    verdict for a release is neither reproduced nor absent, a neighboring release is tried. If no
+    release can be measured, the answer is based on the records.
 
     Exit status: 0 the answer was printed; 1 no release is reproduced or absent; 2 usage error; 3
-    nothing can be measured here, and there is no record. For a checkout of torch itself, give the
-    reproducer's file to `git bisect run`.
+    nothing can be measured here, and there is no record. To bisect a checkout of torch itself, pass
+    the reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
 
@@ -386,7 +386,7 @@ def bisect(
     try:
         history = bisection.bisect(releases, looks.measure, recorded)
     except bisection.Undecided as error:
-        if not recorded and not looks.measured:  # Looks.measure has said why
+        if not recorded and not looks.measured:  # Looks.measure printed the reason
             sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
     options.say(f"{id} on {device}: {history.sentence}")
@@ -398,7 +398,7 @@ def bisect(
 
 @dataclass
 class Merging:
-    """The merge of one record from elsewhere into the existing one."""
+    """The merge of one record from elsewhere into the existing record."""
 
     record: Record
     source: Path
@@ -437,11 +437,11 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     torch-repros merge ~/Downloads/records
 
 
-    Of two measurements of one reproducer in one record, the newer one is kept. If two measurements
-    of the same code contradict each other, both are shown and the existing one is kept; all others
-    are merged. A file that cannot be read is named and left as it is.
+    If both records have a measurement of a reproducer, the newer measurement is kept. If two
+    measurements of the same code contradict each other, both are shown and the existing measurement
+    is kept; all others are merged. A file that cannot be read is named and left unchanged.
 
-    Exit status: 0 all merged; 1 a contradiction or a file that cannot be read.
+    Exit status: 0 everything was merged; 1 there was a contradiction or an unreadable file.
     """
     _refuse_the_packages_own(folder)
     try:
@@ -475,15 +475,15 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Exit with 1 if the package index has more.")
+@click.option("--check", is_flag=True, help="Exit with 1 if the package index has more releases.")
 def torches(check: bool) -> None:
     """List the releases that are measured.
 
     \b
-    torch-repros torches            each, with the packages it is measured with
-    torch-repros torches --check    is one missing?
+    torch-repros torches            each release, with its packages
+    torch-repros torches --check    is a release missing?
 
-    Exit status: 0 none is missing; 1 some are; 3 the list or the index cannot be read.
+    Exit status: 0 no release is missing; 1 some are; 3 the list or the index cannot be read.
     """
     from ..run import environments
 

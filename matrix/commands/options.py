@@ -1,5 +1,5 @@
-"""The parts that commands share: exit codes, options, sections of --help, and how reproducers and
-records are named and read.
+"""The parts that commands share: exit codes, options, the sections of --help, and the functions
+that look up and read reproducers and records.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..printing import printable_line
 if TYPE_CHECKING:
     from ..evidence.schema import Record
 
-OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
+OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # click exits with 2 for wrong usage
 BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
-SHOWN = 5  # problems of reproducers; a new reproducer has twenty
+SHOWN = 5  # problems printed; a new reproducer has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
-    """An id or, with `families`, a family. It is completed here, and select() looks it up."""
+    """An id or, with `families`, a family. This class completes names; select() looks them up."""
 
     name = "id"
 
@@ -44,7 +44,7 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic o
     def shell_complete(
         self, context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin so, or files if there are none, because paths are accepted too."""
+        """The names with this prefix. If there are none, files, because paths are also accepted."""
         repros = context.find_root().params.get("repros") or catalog.REPROS
         items = {}
         if self.families:
@@ -61,7 +61,7 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic o
 
 
 class NameOrFile(Name):
-    """The argument of `explain`, which is mostly a file."""
+    """The argument of `explain`, which is usually a file."""
 
     def shell_complete(
         self, context: click.Context, parameter: click.Parameter, incomplete: str
@@ -72,7 +72,7 @@ class NameOrFile(Name):
 
 
 class Rules(click.ParamType):  # type: ignore[type-arg]
-    """Ids of rules, or families of them, with commas between them."""
+    """Rule ids or families of rules, separated by commas."""
 
     name = "id"
 
@@ -92,7 +92,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
 
 
 class Release(click.ParamType):  # type: ignore[type-arg]
-    """A release that is measured. It is completed here, and releases() looks it up."""
+    """A measured release. This class completes names; releases() looks them up."""
 
     name = "version"
 
@@ -127,12 +127,12 @@ class Fix(click.ParamType):  # type: ignore[type-arg]
 
 ID, ID_OR_FAMILY, ID_OR_FILE = Name(), Name(families=True), NameOrFile()
 RELEASE, VERSION, RULES = Release(), TorchVersion(), Rules()
-INTERPRETER = click.Path()  # or the name of an interpreter on the PATH
+INTERPRETER = click.Path()  # or the name of an interpreter on PATH
 DEVICE = click.Choice(DEVICES)
 
 
 class Folder(click.Path):
-    """A folder that may not exist yet. Not "" (an unset variable), which would mean "."."""
+    """A folder that may not exist yet. Rejects "" (an unset variable), which would mean "."."""
 
     def convert(
         self,
@@ -157,7 +157,7 @@ INTO_RECORDS_OPTION = click.option(
     *_RECORDS,
     type=FOLDER,
     default=catalog.RECORDS,
-    help="Folder of records, created if it is missing. Default: the project's own.",
+    help="Folder of records, created if missing. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
     "--envs", type=FOLDER, help="Folder for environments. Default: beside uv's cache."
@@ -166,15 +166,15 @@ ENVS_OPTION = click.option(
 
 @dataclass
 class State:
-    """The folder of --repros, and its reproducers, which are read once per call."""
+    """The --repros folder, and its reproducers, which are read once per call."""
 
     repros: Path
     loaded: tuple[list[catalog.Reproducer], list[str]] | None = field(default=None)
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose. Commands that need a clone are left out
-    if there is none.
+    """A group whose --help lists its commands by purpose. Outside a clone, the help omits commands
+    that need a clone.
     """
 
     IN_A_CLONE = "Maintain (in a clone)"
@@ -184,10 +184,10 @@ class Sections(click.Group):
         self.places: dict[str, tuple[str, str]] = {}  # name -> section, module of this package
 
     def add(self, section: str, module: str, *names: str) -> None:
-        """Adds the commands of that name, in the order in which --help lists them.
+        """Adds the commands with these names, in the order in which --help lists them.
 
-        The module is imported when a command of it is called, because importing all takes longer
-        than `list`.
+        The module is imported when one of its commands is called, because importing every module
+        takes longer than running `list`.
         """
         for name in names:
             self.places[name] = section, module
@@ -267,9 +267,9 @@ def _needs_a_clone(name: str) -> click.Command:
 
 
 def load(values: bool = True) -> list[catalog.Reproducer]:
-    """The reproducers that can be read. The problems of the others go to stderr, once.
+    """The reproducers that can be read. Problems in the other files are printed to stderr once.
 
-    For `values` see catalog.read().
+    See catalog.read() for `values`.
     """
     state: State = click.get_current_context().find_root().obj
     if state.loaded is None:
@@ -286,7 +286,7 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
 
 
 def problems() -> list[str]:
-    """The problems of the files that load() left out."""
+    """The problems in the files that load() left out."""
     load()
     state: State = click.get_current_context().find_root().obj
     return state.loaded[1] if state.loaded else []
@@ -306,17 +306,17 @@ def select(names: tuple[str, ...], values: bool = True) -> list[catalog.Reproduc
 
 
 def named(name: str) -> str:
-    """The id or family that is named, perhaps by a path such as "repros/amp/unscale_twice.py"."""
+    """The id or family for a name, which may be a path such as "repros/amp/unscale_twice.py"."""
     path = Path(os.path.abspath(name))
     repros = Path(os.path.abspath(click.get_current_context().find_root().obj.repros))
-    # os.path.exists(): a message may be longer than the name of a file
+    # os.path.exists() is used because a message may be too long for a file name
     if not os.path.exists(path) or path == repros or not path.is_relative_to(repros):
         return name
     return path.relative_to(repros).as_posix().removesuffix(".py")
 
 
 def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
-    """A hint that names the ids and families nearest to the name, or ""."""
+    """A hint with the ids and families most similar to the name, or ""."""
     names = [name for reproducer in reproducers for name in (reproducer.id, reproducer.family)]
     near = difflib.get_close_matches(name, dict.fromkeys(names), n=3, cutoff=0.4)
     return f"did you mean {', '.join(near)}?" if near else ""
@@ -333,7 +333,7 @@ def select_one(id: str) -> catalog.Reproducer:
 
 
 def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
-    """The releases that are named, as "2.4" or "2.4.1", oldest first. If none is named, all."""
+    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, all releases."""
     try:
         return torches.find(torches.load(), names)
     except torches.TorchesError as error:
@@ -341,8 +341,8 @@ def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
 
 
 def records(folder: Path = catalog.RECORDS) -> list[Record]:
-    """The records that can be read. The problems of the others go to stderr."""
-    from ..evidence.records import read_all  # imported here: `list` does not need it
+    """The records that can be read. Problems in the other files are printed to stderr."""
+    from ..evidence.records import read_all  # here, as `list` does not need it
 
     readable, wrong = read_all(folder)
     for problem in wrong:
@@ -351,9 +351,9 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
 
 def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
-    """Prints a text, with each line made printable, and wraps it for a terminal.
+    """Prints a text with each line made printable, wrapped if the output is a terminal.
 
-    `style` is click's.
+    `style` is passed to click.style().
     """
     texts = [text] if isinstance(text, str) else text
     wrapped = _wrapped(texts, wrapping.width(sys.stderr if err else sys.stdout))
@@ -366,7 +366,7 @@ def _wrapped(texts: Iterable[str], width: int | None) -> str:
 
 
 def give_up_streams() -> None:
-    """Discards what cannot be written any more, so that Python does not try again as it ends."""
+    """Discards output that can no longer be written, so that Python does not retry at exit."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()

@@ -38,7 +38,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     metavar="PATH",
     type=options.INTERPRETER,
     help="The interpreter whose torch is tested; only torch has to be installed there. "
-    "Default: this one.",
+    "Default: the current interpreter.",
 )
 @click.option(
     "--repeat",
@@ -46,7 +46,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     default=1,
     show_default=True,
     help="Runs of each role; if they disagree, the verdict is flaky. "
-    "Each repeat has a process and a hash seed of its own, and needs 3 s more to import torch.",
+    "Each repeat has its own process and hash seed, and takes 3 s longer to import torch.",
 )
 @click.option(
     "--timeout",
@@ -60,19 +60,19 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Also write everything seen to this file.",
+    help="Also write all results and details to this file.",
 )
 @click.option(
     "-v",
     "--verbose",
     is_flag=True,
-    help="Show each result. Default: for IDs each; else those that differ, and counts per family.",
+    help="Show each result. Default: each for IDs; else only differences, and counts per family.",
 )
 @click.option(
     "--git-bisect",
     is_flag=True,
     help="For `git bisect run` with one ID: "
-    "exit 0 when the bug is absent, 1 when reproduced, 125 otherwise.",
+    "exit with 0 if the bug is absent, 1 if it is reproduced, 125 otherwise.",
 )
 def run(
     names: tuple[str, ...],
@@ -85,19 +85,19 @@ def run(
     verbose: bool,
     git_bisect: bool,
 ) -> None:
-    """Run reproducers against a torch.
+    """Run reproducers on a torch build.
 
     \b
-    torch-repros run                            all, on this interpreter's torch
+    torch-repros run                            everything, on this torch
     torch-repros run amp --python PATH          a family, on another torch
     torch-repros run amp/unscale_twice          is my torch affected?
     torch-repros run repros/amp/unscale_twice.py --device cuda
 
-    Each role runs in a process of its own. A run of ids shows what each reproducer printed; any
-    other shows what differs from the headers, and counts per family.
+    Each role runs in a separate process. A run of ids shows the result of each reproducer. Any
+    other run shows the results that differ from the headers, and counts per family.
 
-    An interpreter has 120 s for importing torch, or as many as TORCH_REPROS_STARTUP says. On a slow
-    network disk it may need minutes.
+    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
+    slow network disk, the import may take minutes.
 
     Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
     2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.
@@ -136,7 +136,7 @@ def _measure(
     timeout: float | None,
     jobs: int | None,
 ) -> tuple[runner.Report, str | None]:
-    """The report and, after Ctrl-C, how much of it is missing. Raises RunnerError."""
+    """The report and, after Ctrl-C, a description of the missing part. Raises RunnerError."""
     from . import table
 
     wanted = devices or DEVICES
@@ -163,7 +163,7 @@ def _show(
 
     failure = None
     try:
-        if json_file:  # written first, because the reader of the table may stop early
+        if json_file:  # written first, because the table's reader may stop early
             json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         failure = click.UsageError(f"--json: {json_file}: {error.strerror}")

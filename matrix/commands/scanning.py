@@ -28,14 +28,14 @@ FORMATS = ("text", "json", "sarif", "github")
     multiple=True,
     type=options.RULES,
     metavar="ID|FAMILY",
-    help="Look only for these; repeatable, or separated by commas.",
+    help="Look only for these failures; repeatable, or separated by commas.",
 )
 @click.option(
     "--ignore",
     multiple=True,
     type=options.RULES,
     metavar="ID|FAMILY",
-    help="Do not look for these; repeatable, or separated by commas.",
+    help="Do not look for these failures; repeatable, or separated by commas.",
 )
 @click.option(
     "--level",
@@ -53,16 +53,16 @@ FORMATS = ("text", "json", "sarif", "github")
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="sarif: for code scanning; github: annotations of GitHub Actions.",
+    help="sarif: for code scanning; github: annotations for GitHub Actions.",
 )
 @click.option(
     "--diff",
     "base",
     metavar="BASE",
-    help="Show only what is new since the branch left BASE in git.",
+    help="Show only findings that are new since the branch left BASE in git.",
 )
 @click.option("--fix", is_flag=True, help="Show the edits that are certain, as a diff.")
-@click.option("--write", is_flag=True, help="With --fix: make them.")
+@click.option("--write", is_flag=True, help="With --fix: make the edits.")
 @click.option(
     "--run", "running", is_flag=True, help="Run the reproducers of the findings on your torch."
 )
@@ -71,15 +71,15 @@ FORMATS = ("text", "json", "sarif", "github")
     type=options.INTERPRETER,
     default=sys.executable,
     metavar="PATH",
-    help="With --run: the interpreter whose torch is used. Default: this one.",
+    help="With --run: the interpreter whose torch is used. Default: the current one.",
 )
 @click.option(
     "--torch",
     "version",
     type=options.VERSION,
-    help="Show what was measured on this torch.",
+    help="Show the measurements on this torch.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Processes. Default: one per CPU core.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes to use. Default: one per CPU core.")
 @options.RECORDS_OPTION
 @click.pass_context
 def scan(
@@ -101,27 +101,27 @@ def scan(
 ) -> None:
     """Find failures in code before they happen.
 
-    Python files and notebooks are read, never imported or run; torch is needed for --run only.
-    Without a PATH the current folder is read, except hidden folders and environments.
+    Python files and notebooks are read, never imported or run; only --run needs torch. Without a
+    PATH, the current folder is read, except hidden folders and environments.
 
     \b
     torch-repros scan src train.py     look for everything
-    torch-repros scan --diff main      only what is new on a branch
-    torch-repros scan --run            and show each failure on your own torch
+    torch-repros scan --diff main      only findings that are new on a branch
+    torch-repros scan --run            also show each failure on your own torch
     torch-repros scan --fix --write    make the edits that are certain
 
     \b
-    error    it raises, or trains or measures something wrong
-    warning  it does so under a condition that people meet
-    note     it matters little, or reading cannot decide
+    error    the code raises, or trains or measures something wrong
+    warning  the same, under a condition that occurs in practice
+    note     the effect is small, or reading the code cannot decide
 
     A comment `# torch-repros: ignore[amp/clip_before_unscale]` on a line silences that line. The
     section [tool.torch-repros.scan] of pyproject.toml may have the lists select, ignore and
     exclude.
 
     Exit status: 0 no error or warning was found, or only notes; 1 some were found (with --fix
-    --write: and are still there); 2 usage error; 3 with --run, the interpreter or its torch cannot
-    be used; 4 none was found, but a file was not read, or only in part; 130 interrupted.
+    --write: some remain); 2 usage error; 3 with --run, the interpreter or its torch cannot be used;
+    4 none was found, but a file was not read, or only in part; 130 interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -150,7 +150,7 @@ def scan(
 
 
 def _branches(base: str | None, paths: tuple[Path, ...]) -> list[changed.Branch] | None:
-    """What has changed since `base` in the repositories of the paths; None without --diff."""
+    """The changes since `base` in the repositories of the paths, or None without --diff."""
     if base is None:
         return None
     folders = {path if path.is_dir() else path.parent for path in paths or (Path(),)}
@@ -166,7 +166,7 @@ def _status(findings: list[Finding], passed: list[PassedOver]) -> int:
 def _rules(
     reproducers: list[Reproducer], select: tuple[str, ...], ignore: tuple[str, ...], level: str
 ) -> list[scanning.Rule]:
-    """The rules that were chosen. Raises click.BadParameter for a name that no rule has."""
+    """The selected rules. Raises click.BadParameter for a name that no rule has."""
     ranks = list(LEVELS)
     reproducers_with_rules = ruled(reproducers)
     chosen = [
@@ -252,7 +252,7 @@ def _show(
 
 
 def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
-    """Shows or makes the edits. Returns the findings that are still there."""
+    """Shows or makes the edits. Returns the findings that remain."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.edits:
@@ -272,7 +272,7 @@ def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> li
 
 
 def _run(context: click.Context, ids: list[str], python: str) -> int:
-    """Runs the reproducers. Returns the exit status if they could not be run, else 0."""
+    """Runs the reproducers. Returns the exit status if they cannot be run, else 0."""
     from . import running
 
     click.echo()

@@ -1,4 +1,4 @@
-"""Prints for `run`: a progress bar while it works, then the results."""
+"""The output of `run`: a progress bar while reproducers run, then the results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..verdicts import ROWS, Result
 from .options import say
 
 COLUMNS = ("reproducer", "device", "verdict", "popular fix", "seen")
-SEEN = 24  # columns; if a terminal has fewer for "seen", each result takes several lines
+SEEN = 24  # minimum width of "seen"; in a narrower terminal, each result takes several lines
 TO_DO: dict[str, Any] = {
     "fg": "red",
     "bold": True,
-}  # click's style; an expected result has no colour
+}  # a style for click; an expected result has no color
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, only in a terminal, so that a pipe gets only the table."""
+    """A progress bar on stderr, shown only in a terminal, so that a pipe gets only the table."""
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
@@ -38,7 +38,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def show(report: Report, reproducers: list[Reproducer], each: bool, families: bool) -> None:
-    """Prints a line for `each` result in the reproducers' order, counts per family, a summary."""
+    """Prints a line for `each` result in catalog order, counts per family, and a summary."""
     if each:
         _show_each(_rows(report, reproducers), wrapping.width(sys.stdout))
     if families:
@@ -48,7 +48,7 @@ def show(report: Report, reproducers: list[Reproducer], each: bool, families: bo
     _summary(report)
 
 
-Row = tuple[list[str], dict[str, Any]]  # the cells, and click's style
+Row = tuple[list[str], dict[str, Any]]  # the cells, and a style for click
 
 
 def _rows(report: Report, reproducers: list[Reproducer]) -> list[Row]:
@@ -106,7 +106,7 @@ def _show_each(rows: list[Row], width: int | None) -> None:
 
 
 def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
-    """The rows as lines with aligned columns. Numbers are aligned on the right."""
+    """The rows as lines with aligned columns. Numbers are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "  ".join(
@@ -119,7 +119,7 @@ def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
 
 
 def _families(report: Report) -> list[list[str]]:
-    """A heading, and the counts of each family on each device that works here."""
+    """A heading row, and the counts per family on each device that works here."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for result in report.results:
         if report.devices[result.device]["ok"]:

@@ -19,9 +19,9 @@ EDITED, MOVED = 4, 8  # bits of the exit status
     "folder",
     required=True,
     type=options.FOLDER,
-    help="The folder of your package that keeps the copies.",
+    help="The folder of your package for the copies.",
 )
-@click.option("--tests", is_flag=True, help="Copy their tests too, into tests/ of that folder.")
+@click.option("--tests", is_flag=True, help="Also copy their tests, into tests/ in that folder.")
 def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     """Copy reference fixes into your project.
 
@@ -29,11 +29,11 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     torch-repros vendor amp numerics --into src/acme/_vendor
     torch-repros vendor loss --tests --into src/acme/_vendor
 
-    Three lines in each copy state where it came from. The folder .torch-repros beside it keeps the
-    text it was made from, so that `vendored` can always tell your edits from upstream's. Commit
-    both. A file that you edited is never overwritten.
+    Three lines in each copy state its origin. The folder .torch-repros next to it keeps the
+    original text, so that `vendored` can always tell your edits from upstream's. Commit both. A
+    file that you edited is never overwritten.
 
-    Exit status: 0 all copied; 1 none was; 2 usage error.
+    Exit status: 0 all were copied; 1 none was copied; 2 usage error.
     """
     from ..vendoring import copies, making
 
@@ -52,7 +52,7 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
 @click.option(
     "--update",
     is_flag=True,
-    help="Merge upstream's changes into your copies; conflicts are marked as git marks them.",
+    help="Merge upstream's changes into your copies; conflicts get git's conflict markers.",
 )
 def vendored(folder: Path, diff: bool, update: bool) -> None:
     """Show or update vendored copies.
@@ -60,10 +60,10 @@ def vendored(folder: Path, diff: bool, update: bool) -> None:
     \b
     torch-repros vendored src/acme/_vendor
     torch-repros vendored src/acme/_vendor --diff      your edits, upstream's
-    torch-repros vendored src/acme/_vendor --update    merge the two
+    torch-repros vendored src/acme/_vendor --update    merge both
 
-    Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
-    or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.
+    Exit status: 0 unchanged; 4 edited by you; 8 changed upstream; 12 both; 1 a problem with a copy,
+    or conflicts to resolve. With --update: 0, or 1 for a problem or conflicts.
     """
     from ..vendoring import copies
 

@@ -1,1 +1,1 @@
-"""Answers users: what an error means, which reproducer has a symptom, what to put in a report."""
+"""Answers users' questions: the meaning of an error, the reproducer of a symptom, bug reports."""

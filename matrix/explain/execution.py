@@ -1,11 +1,10 @@
-"""Runs a program as a shell would, and meanwhile looks up what it prints.
-
-Its output is passed on live and unchanged, stdout and stderr separately. If one of them is a
-terminal, the program gets a terminal too (a pty), so that progress bars, colours and prompts stay
-as they are. Settings that the program makes there reach the real terminal. Once the program has
-ended, `cat` passes on what its children print. Windows has no pty: if stdout is a terminal there,
-the program gets the terminal itself, and nothing looks at its output. The program reads standard
-input itself.
+"""Runs a program as a shell would, and looks up its output while it runs.  The program's output is
+passed on live and unchanged, with stdout and stderr kept separate. If either is a terminal, the
+program also gets a terminal (a pty), so that progress bars, colors and prompts are preserved.
+Settings that the program makes in the pty are copied to the real terminal. After the program has
+ended, `cat` passes on the output of its children. Windows has no pty: if stdout is a terminal
+there, the program gets the terminal itself, and its output is not looked up. The program reads
+standard input directly.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ except ImportError:  # Windows
     pty = None  # type: ignore[assignment]
 
 CHUNK = 1 << 16  # bytes read at a time
-AHEAD = 32  # chunks that may be passed on before they are looked up; then the program has to wait
-LATE = 2.0  # seconds after the program's end in which what its children print is looked up too
-SETTINGS = 0.02  # seconds between two checks of the settings of a terminal
+AHEAD = 32  # chunks that may wait to be looked up; when there are more, the program has to wait
+LATE = 2.0  # seconds after the program's end in which output of its children is also looked up
+SETTINGS = 0.02  # seconds between checks of a terminal's settings
 Settings = list[Any]  # the settings of a terminal, as tcgetattr() returns them
 FORWARDED = [
     getattr(signal, name)
@@ -52,23 +51,23 @@ class Ended:
 
     status: int  # its exit status, as a shell reports it
     scans: list[explain.Scan]  # of stdout and stderr
-    interrupted: bool  # a signal asked it to end
+    interrupted: bool  # True if a signal asked it to end
 
 
 class Stream:
-    """An output of the program, which is passed on to `target` and looked up."""
+    """An output stream of the program, which is passed on to `target` and looked up."""
 
     def __init__(self, target: int, reproducers: list[Reproducer]) -> None:
         self.target, self.busy = target, False
         self.chunks: queue.Queue[bytes] = queue.Queue(AHEAD)
         self.scan = explain.Scan({})
-        # Asks Python, because the number of a closed stream may now be that of another file.
+        # Asks Python, because another file may have reused the number of a closed stream.
         closed = (sys.__stdout__, sys.__stderr__)[target - 1] is None
         terminal = not closed and os.isatty(target)
         self.inherited = closed or (terminal and pty is None and target == 1)
         self.is_pty = terminal and pty is not None
         self.source, self.inner = _pty(target) if self.is_pty else os.pipe()
-        self.ended = False  # True once nobody can print any more, or nobody can read it
+        self.ended = False  # True once every writer is gone, or the reader is
         self.stop, self.stopping = os.pipe()
         self.settings: dict[int, Settings] = {}
         if self.is_pty:
@@ -83,7 +82,7 @@ class Stream:
         self.looking.start()
 
     def finish(self, deadline: float) -> explain.Scan:
-        """The matches found by the deadline. A daemon may keep the other end open for ever."""
+        """The matches found by the deadline. A daemon may keep the other end open forever."""
         while self.passing.is_alive() and (self.busy or time.monotonic() < deadline):
             self.passing.join(0.05)
         if pty is not None:
@@ -93,11 +92,11 @@ class Stream:
                 self._leave_to_cat()
         self.chunks.put(b"")
         self.looking.join()
-        self.scan.first = ""  # a program prints messages; people describe symptoms
+        self.scan.first = ""  # a program prints messages, not descriptions of symptoms
         return self.scan
 
     def _leave_to_cat(self) -> None:
-        """Lets `cat` read what children print: without a reader, their next line would end them."""
+        """Lets `cat` read the output of children. Without a reader, their next write kills them."""
         with suppress(OSError):
             subprocess.Popen(
                 ["cat"],
@@ -108,10 +107,10 @@ class Stream:
             )
 
     def share_settings(self) -> None:
-        """Copies settings made through the pty to the terminal, and the other way round."""
+        """Copies settings made through the pty to the terminal, and vice versa."""
         with suppress(OSError):  # the target is not the terminal that controls us
             if os.tcgetpgrp(self.target) != os.getpgrp():
-                return  # the shell has it now
+                return  # the shell controls it now
         with suppress(termios.error):  # the terminal has hung up
             for changed, other in ((self.source, self.target), (self.target, self.source)):
                 before, now = self.settings[changed], termios.tcgetattr(changed)
@@ -122,13 +121,13 @@ class Stream:
                     self.settings = {fd: termios.tcgetattr(fd) for fd in (changed, other)}
 
     def restore_settings(self) -> None:
-        """Lets the program's settings apply again after a stop, in which the shell made its own."""
+        """Restores the program's settings after a stop, during which the shell set its own."""
         with suppress(termios.error):
             self.settings = {self.source: self.first, self.target: termios.tcgetattr(self.target)}
 
     def _pass_on(self) -> None:
         data: bytes | None = b""
-        with suppress(OSError):  # nobody holds the pty any more, or our own reader went away
+        with suppress(OSError):  # every writer closed the pty, or our own reader went away
             while data := self._read():
                 self.busy = True
                 self._write(data)
@@ -137,10 +136,10 @@ class Stream:
         self.busy = False
         self.ended = data is not None
         if self.ended and not self.is_pty:  # the settings of a pty are still read
-            os.close(self.source)  # so that the program learns that its reader went away
+            os.close(self.source)  # tells the program that its reader went away
 
     def _read(self) -> bytes | None:
-        """The next output: b"" if nobody can print any more, None if reading was stopped."""
+        """The next output: b"" if every writer is gone, None if reading was stopped."""
         if pty is not None:  # Windows can neither wait for a pipe nor stop waiting
             ready = select.select([self.source, self.stop], [], [])[0]
             if self.source not in ready:
@@ -151,11 +150,11 @@ class Stream:
         while data:
             try:
                 data = data[os.write(self.target, data) :]
-            except BlockingIOError:  # the program shares our terminal, and made it non-blocking
+            except BlockingIOError:  # the program made the shared terminal non-blocking
                 select.select([], [self.target], [])
             except BrokenPipeError:
                 raise
-            except OSError:  # a full disk is not a reason to end the program
+            except OSError:  # a full disk must not end the program
                 return
 
     def _look_up(self, reproducers: list[Reproducer]) -> None:
@@ -172,7 +171,7 @@ class Stream:
 
 
 def _pty(target: int) -> tuple[int, int]:
-    """Both ends of a pty with the target's settings, which passes output on unchanged."""
+    """Both ends of a pty that has the target's settings and passes output on unchanged."""
     source, inner = pty.openpty()
     termios.tcsetattr(inner, termios.TCSANOW, _without_output(termios.tcgetattr(target)))
     _resize(source, target)
@@ -180,12 +179,12 @@ def _pty(target: int) -> tuple[int, int]:
 
 
 def _without_output(settings: Settings) -> Settings:
-    """The settings without the processing of output, which the target does."""
+    """The settings without output processing, which the target does."""
     return [*settings[:1], settings[1] & ~termios.OPOST, *settings[2:]]
 
 
 def _changed(settings: Settings, before: Settings, after: Settings) -> Settings:
-    """The settings with what differs between `before` and `after`."""
+    """The settings with the differences between `before` and `after` applied."""
     flags = [
         (current & ~(old ^ new)) | (new & (old ^ new))
         for current, old, new in zip(settings[:4], before, after)
@@ -230,11 +229,11 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
-        # a signal that is ignored, as under nohup, is ignored by the program too
+        # the program also ignores signals that are ignored here, as under nohup
         if signal.getsignal(number) != signal.SIG_IGN
     }
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(0.0001)  # seconds; passing on must not wait long for looking up
+    sys.setswitchinterval(0.0001)  # seconds; passing on output must not wait long for look-ups
     try:
         child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         for stream in streams:
@@ -247,7 +246,7 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
                 stream.share_settings()
         status = child.wait()
         for stream in terminals:
-            stream.share_settings()  # the last settings that the program made
+            stream.share_settings()  # the program's last settings
         deadline = time.monotonic() + LATE
         scans = [stream.finish(deadline) for stream in streams]
     finally:
@@ -260,9 +259,9 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
 
 
 def _from_terminal(number: int) -> bool:
-    """True if the signal comes from a terminal (Ctrl-C), which sends it to the program too.
+    """True if the signal comes from a terminal (Ctrl-C), which also sends it to the program.
 
-    Both belong to the foreground of the terminal.
+    Both processes are in the terminal's foreground group.
     """
     if number not in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) or pty is None:
         return number == signal.SIGINT  # Windows: the console's Ctrl-C goes to both

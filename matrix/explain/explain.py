@@ -1,16 +1,13 @@
 """Finds the reproducers that match a traceback, a warning or log lines.
 
-The patterns are the `messages` of the headers. A text is read piece by piece, so that a log of any
-length needs little memory. What terminals and launchers add is removed. The patterns are matched
-against the lines joined by blanks, so that a message wrapped over lines is found too.
-
+The patterns are the `messages` of the headers. A text is read in pieces, so that a log of any
+length needs little memory. Text added by terminals and launchers is removed. The patterns are
+matched against the lines joined by spaces, so that a message wrapped over several lines is found.
 Every match of a pattern contains one of its literals. One pass over the text finds all literals,
-and a pattern is tried only if a literal of it was found. No pattern has an unbounded gap, because
-`problems` refuses it. So the time grows with the length of the text, and hardly with the number of
-patterns.
-
-The page's script (templates/page.js) cleans, matches and ranks in the same way;
-tests/page/test_page.py compares the answers of both.
+and a pattern is tried only if one of its literals was found. No pattern has an unbounded gap,
+because problems() reports such patterns. So the time grows with the length of the text, but barely
+with the number of patterns.  The page's script (templates/page.js) cleans, matches and ranks in the
+same way. tests/page/test_page.py compares the answers of both.
 """
 
 from __future__ import annotations
@@ -32,15 +29,15 @@ from ..catalog import Reproducer
 from ..causes import Cause
 from .readings import READINGS, read_out
 
-# The page's script gets these too (JS_DATA): the patterns work in Python and in JavaScript.
+# The page's script also uses these (JS_DATA). The patterns work in Python and in JavaScript.
 ESCAPES = (
     r"\x1b(?:"
-    r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colours, and the other commands that begin with CSI
+    r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colors, and the other commands that begin with CSI
     r"|\][^\x07\x1b\n]{0,4000}(?:\x07|\x1b\\)"  # titles and links (OSC)
     r"|[()][0-9A-B]|[=>@-Z\\^_]"
     r")?"
 )
-PREFIX = (  # what a launcher puts before every line of a process
+PREFIX = (  # the prefix that a launcher adds to every line of a process
     r"^(?:(?:"
     r"\[(?:rank|default)\d{1,6}\]:"  # torch, torchrun --tee
     r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
@@ -50,18 +47,18 @@ PREFIX = (  # what a launcher puts before every line of a process
 )
 PREFIX_STARTS = "[(0123456789"
 EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
-STARTS = EDGES + ">"  # of a quotation
+STARTS = EDGES + ">"  # the start of a quotation
 RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # an edge of a box, a fence of Markdown
 CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u2033"}
-# What str.split() splits at, which is not what JavaScript's \s matches:
+# The separators of str.split(), which differ from JavaScript's \s:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
     r"(?:[Pp]y[Tt]orch version|[Pp]y[Tt]orch|torch(?:\.__version__)?)[\s:='\"(>v]{1,6}"
     r"(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
 )
-LOOK_BACK = 1000  # characters before a match in which "Warning" on the same line makes it a warning
-TRACEBACK = 8000  # characters before a match in which its traceback is looked for
-FRAME = (  # of Python, then of rich, IPython and a warning, then of a notebook
+LOOK_BACK = 1000  # characters before a match; "Warning" there on the same line makes it a warning
+TRACEBACK = 8000  # characters before a match that are searched for its traceback
+FRAME = (  # Python; rich, IPython and warnings; notebooks
     r'File "([^"\n]{1,500})", line (\d{1,9})'
     r"|([^\s:]{1,500}\.py):(\d{1,9})(?:,? in |: \w{0,60}Warning: )"
     r"|(Cell In ?\[\d{1,9}\]), line (\d{1,9})"
@@ -70,7 +67,7 @@ LIBRARY = (
     r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
     r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
 )
-LONGEST_SYMPTOM = 1000  # characters of a text that is compared with what reproducers print
+LONGEST_SYMPTOM = 1000  # maximum length of a text that is compared with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
     "edges": EDGES,
@@ -89,11 +86,11 @@ JS_DATA = {
 }
 
 PIECE = 1 << 18  # bytes read at a time
-# Characters that are searched again with the next piece: a message and TRACEBACK fit into them.
+# Characters that are searched again with the next piece, enough for a message and TRACEBACK.
 OVERLAP = 1 << 14
-WAYS = 5000  # to fill the gaps of one pattern, at most
-END = "\0"  # ends the lines of a process: no message continues in the lines of another process
-SHORTEST_LITERAL = 6  # characters; each match of a pattern must contain a literal as long as this
+WAYS = 5000  # maximum number of ways to fill the gaps of one pattern
+END = "\0"  # ends the lines of a process, so that no message continues in another's lines
+SHORTEST_LITERAL = 6  # characters; each match of a pattern must contain a literal of this length
 
 _ESCAPES, _PREFIX, _RULE, _TORCH_VERSION, _FRAME = (
     re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, RULE, TORCH_VERSION, FRAME)
@@ -108,14 +105,14 @@ class ExplainError(Exception):
 
 @dataclass
 class Answer:
-    """The meaning of one message in the text: one reproducer, or several causes to tell apart."""
+    """The meaning of one message in the text: one reproducer, or several possible causes."""
 
     matched: str  # the part of the text that a pattern matched
     reproducers: list[Reproducer]
-    causes: list[Cause]  # empty when there is only one
+    causes: list[Cause]  # empty if there is only one
     title: str  # of the list of causes, else of the reproducer
-    line: str = ""  # of the user's own code, "train.py:12", if the text has a traceback
-    # id -> another part of the text, which only this cause prints; the cause then comes first
+    line: str = ""  # in the user's code, "train.py:12", if the text has a traceback
+    # id -> another part of the text that only this cause prints; such a cause comes first
     named: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -130,9 +127,9 @@ class Explanation:
     """The meaning of a whole text."""
 
     answers: list[Answer]  # best first
-    torch_version: str | None  # the first one that the text names
-    blank: bool  # there was no text
-    readings: list[str] = field(default_factory=list)  # what the numbers in the text say
+    torch_version: str | None  # the first version that the text names
+    blank: bool  # True if there was no text
+    readings: list[str] = field(default_factory=list)  # explanations of numbers in the text
     last_error: str = ""  # the last line that names an error, else the text if it is short
 
 
@@ -140,10 +137,10 @@ class Explanation:
 
 
 def read(what: str | None, stdin: BinaryIO) -> Iterator[str]:
-    """The text to explain: standard input (None, "-"), the file of that name, else `what`."""
+    """The text to explain: standard input (None or "-"), the file of that name, or `what`."""
     if what is None or what == "-":
         return _decoded(stdin)
-    # os.path returns False for names that no file can have: too long, with a NUL
+    # os.path returns False for impossible file names, such as a name that is too long or has a NUL
     if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
         try:
             return _closing(open(what, "rb"))
@@ -158,7 +155,7 @@ def _closing(file: BinaryIO) -> Iterator[str]:
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
-    """The text of UTF-8, or of the UTF-16 that PowerShell's `>` writes; bad bytes are replaced."""
+    """The text, decoded from UTF-8 or from PowerShell's UTF-16. Invalid bytes are replaced."""
     first = stream.read(PIECE)
     rest = iter(lambda: stream.read(PIECE), b"")
     return decoded(chain([first], rest), _encoding(first[:4096]))
@@ -181,16 +178,16 @@ def _encoding(start: bytes) -> str:
     return "utf-8-sig"
 
 
-# A cleaned line: where it starts in the cleaned text, the prefix that the launcher added, and its
-# text with the line end. A plain tuple, because there are many of them.
+# A cleaned line: its start in the cleaned text, the prefix that the launcher added, and its text
+# with the line ending. It is a plain tuple because there are many lines.
 Line = tuple[int, str, str]
 
 
 def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
-    """The cleaned lines of every piece, preceded by the last lines of the piece before.
+    """The cleaned lines of every piece, preceded by the last lines of the previous piece.
 
-    Each window comes with a place. Matches that start before it were found in the window before,
-    with their whole line.
+    Each window comes with a position. Matches that start before this position were found in the
+    previous window, which had the complete line.
     """
     if isinstance(text, str):
         text = map(text.__getitem__, [slice(at, at + PIECE) for at in range(0, len(text), PIECE)])
@@ -208,7 +205,7 @@ def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
-    """The same text, cut at the ends of lines, or at blanks if a line is longer than a piece."""
+    """The same text, split at line ends, or at spaces if a line is longer than a piece."""
     rest = ""
     for piece in pieces:
         rest += piece
@@ -222,7 +219,7 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
-    """The lines that are not empty, and the prefix of a line that continues in the next part."""
+    """The non-empty lines, and the prefix of a line that continues in the next part."""
     lines = []
     part = part if part.isascii() else part.translate(_STRAIGHT)
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
@@ -256,7 +253,7 @@ class Match(NamedTuple):
     minus_length: int
     minus_start: int
     text: str
-    line: str  # of the user's own code
+    line: str  # in the user's code
 
 
 class Patterns:
@@ -274,7 +271,7 @@ class Patterns:
         self._automaton = _automaton(self._literals)
 
     def search(self, window: list[Line], since: int = 0) -> None:
-        if any(prefix for _, prefix, _ in window):  # puts the lines of each process together
+        if any(prefix for _, prefix, _ in window):  # groups the lines of each process
             window = sorted(window, key=itemgetter(1))
             after = [prefix for _, prefix, _ in window[1:]] + [None]
             window = [
@@ -302,7 +299,7 @@ class Patterns:
                 self.found[pattern] = best._replace(line=users_line(before))
 
     def _likely(self, lowered: str) -> set[str]:
-        """The patterns that may match, because a literal of them is in the text."""
+        """The patterns that may match because the text contains one of their literals."""
         if self._automaton is None:
             indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
         else:
@@ -315,7 +312,7 @@ class Patterns:
 
 
 def _automaton(literals: list[str]) -> Any:
-    """Finds all literals in one pass. None if the package cannot be installed, as on Alpine."""
+    """Finds all literals in one pass. None if the package is not installed, as on Alpine."""
     try:
         from ahocorasick_rs import AhoCorasick
     except ImportError:
@@ -326,7 +323,7 @@ def _automaton(literals: list[str]) -> Any:
 def users_line(before: str) -> str:
     """The last "file:line" of a traceback that is not in a library, or "".
 
-    The text is what comes before the name of an error or a warning.
+    `before` is the text that precedes the name of an error or a warning.
     """
     frames = list(_FRAME.finditer(before, max(0, before.rfind("Traceback (most recent call"))))
     if not frames or len(before) - frames[-1].end() > LOOK_BACK:
@@ -342,22 +339,22 @@ def _joined(window: list[Line]) -> str:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII: as JavaScript does
+    return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII: as in JavaScript
 
 
 @dataclass
 class Scan:
-    """The findings in one text."""
+    """The findings for one text."""
 
     found: dict[str, Match]  # pattern -> its best match
     torch_version: str | None = None
     first: str = ""  # the first line
-    lines: int = 0  # the text has at least as many
+    lines: int = 0  # the text has at least this many
     last_error: str = ""
 
 
 def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
-    """Reads a text of any length once, for explained()."""
+    """The findings for explained(). Reads a text of any length once."""
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     patterns = Patterns(messages + [pattern for pattern, _ in READINGS])
     result = Scan(patterns.found)
@@ -376,11 +373,11 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 
 
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
-    """The meaning of the texts of one program, of which the last counts most.
+    """The meaning of one program's texts, the last of which is the most important.
 
-    Errors come before warnings, and longer matches before shorter ones. Of equal matches the one
-    nearest to the end comes first, because a traceback names the error at its end. A text of one
-    line is also compared with what reproducers print, because some failures raise nothing.
+    Errors come before warnings, and longer matches before shorter ones. Among equal matches, the
+    match nearest to the end comes first, because a traceback names the error at its end. A text of
+    one line is also compared with the reproducers' symptoms, because some failures raise nothing.
     """
     found: dict[str, Match] = {}
     for pattern, match in (pair for scan in scans for pair in scan.found.items()):
@@ -427,9 +424,9 @@ def torch_version(text: str | Iterable[str]) -> str | None:
 
 
 def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
-    """The reproducers whose symptom comes first in the line."""
-    # The symptom of an error is part of its message, and may be part of others. So it has to match
-    # the whole line.
+    """The reproducers whose symptom occurs first in the line."""
+    # The symptom of an error is part of its message, and may also be part of other messages. So it
+    # has to match the whole line.
     lowered = line.lower()
     likely = [
         reproducer
@@ -482,10 +479,10 @@ def _answers(
 
 
 def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
-    """Id -> match, for the causes of one error that the text itself names by a warning.
+    """Id -> match, for the causes of one error that the text itself names in a warning.
 
-    The warning must not be the title's, and no other cause may have it. Errors do not count,
-    because several of them may be parts of one message.
+    The warning must differ from the title and from the messages of other causes. Errors do not
+    count, because several errors may be parts of one message.
     """
     matched = [
         (candidate.id, pattern)
@@ -509,7 +506,7 @@ _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.DOTALL)
 
 @cache
 def literals(pattern: str) -> tuple[str, ...]:
-    """For each alternative of the pattern, a text in lower case that its matches contain, or ""."""
+    """For each alternative of the pattern, a lowercase text that its matches contain, or ""."""
     longest, run, depth = [""], "", 0
     for token in [*_TOKEN.findall(pattern), "^"]:
         depth += (token == "(") - (token == ")")
@@ -520,7 +517,7 @@ def literals(pattern: str) -> tuple[str, ...]:
             run += token[-1]
             continue
         if token in "*?" or token[0] == "{":
-            run = run[:-1]  # what is repeated may be absent
+            run = run[:-1]  # a repeated character may be absent
         longest[-1] = max(longest[-1], run.lower(), key=len)
         run = ""
         if token == "|" and not depth:
@@ -529,7 +526,7 @@ def literals(pattern: str) -> tuple[str, ...]:
 
 
 def _ways(pattern: str, unbounded: float) -> float:
-    """An upper bound of the ways to fill a pattern's gaps. A repeated group has infinitely many."""
+    """An upper bound on the ways to fill a pattern's gaps. A repeated group has infinitely many."""
     ways, before = 1.0, ""
     for token in _TOKEN.findall(pattern):
         if token in "*+":
@@ -541,7 +538,7 @@ def _ways(pattern: str, unbounded: float) -> float:
     return ways
 
 
-_PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, ends of a text
+_PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, text ends
 
 
 def problems(r: Reproducer) -> list[str]:

@@ -1,4 +1,4 @@
-"""Says in few words which releases have a failure: "2.3 and later", "fixed in 2.11"."""
+"""Summarizes which releases have a failure: "2.3 and later", "fixed in 2.11"."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .. import torches
 from ..evidence.states import BY_NAME, Standing
 from .text import NOT_MEASURED
 
-# (state, text, tone) if the failure was never reproduced: the first state that was seen counts.
+# (state, text, tone) if the failure was never reproduced. The first state that occurs is used.
 _NEVER = (("absent", "not affected", "good"), ("unavailable", "unavailable", "quiet"))
 
 
 class Part(NamedTuple):
     text: str
     tone: str  # of verdicts.TONES
-    change: bool = False  # True if the failure came or went in that release
+    change: bool = False  # True if the failure appeared or disappeared in that release
 
 
 @dataclass(frozen=True)
 class Range:
-    """The line of one device. What is true of the newest releases comes first."""
+    """The line for one device. The parts for the newest releases come first."""
 
     device: str
     measured: tuple[Part, ...]
-    expected: tuple[Part, ...]  # by the header, for releases on which nobody has measured it
+    expected: tuple[Part, ...]  # according to the header, for releases without measurements
     date: str  # of the newest measurement, "" if there is none
     stand_in: str = ""
 
@@ -52,7 +52,7 @@ def load(
 
 
 def parts(states: list[str], releases: list[torches.Torch]) -> list[Part]:
-    """The parts for a state per release, oldest first. "" is a release to say nothing about."""
+    """The parts for a list with one state per release, oldest first. "" releases are omitted."""
     oldest_first: list[Part] = []
     first = 0
     for state, run in groupby(states):

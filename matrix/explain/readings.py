@@ -1,8 +1,7 @@
-"""Explains the numbers in a message: which dimension does not fit, why memory is short.
-
-Each reading is a pattern and a function of its groups. The function returns a short explanation,
-or "" if the numbers explain nothing. The page's script (templates/page.js) gets the patterns and
-has functions of the same names; tests/page/test_page.py compares the sentences of both.
+"""Explains the numbers in a message, such as a mismatched dimension or the sizes of allocations.
+Each reading is a pattern and a function of its groups. The function returns a short explanation, or
+"" if the numbers explain nothing. The page's script (templates/page.js) uses the same patterns and
+has functions of the same names. tests/page/test_page.py compares the sentences of both.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ SHAPE = r"(?:torch\.Size\()?\[([\d, ]{0,60})\]\)?"
 
 
 def memory(*sizes: str) -> str:
-    """For the sizes that CUDA's allocator prints, each with its unit: asked for, the GPU's, free,
-    in tensors, reserved but unused.
+    """Explains the sizes that CUDA's allocator prints, each with its unit: requested, total, free,
+    used by tensors, reserved but unused.
     """
     asked, total, free, tensors, unused = map(_bytes, sizes[::2], sizes[1::2])
     asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
@@ -44,7 +43,7 @@ def memory(*sizes: str) -> str:
 
 
 def memory_reserved(*sizes: str) -> str:
-    """The same before torch 2.1: asked for, the GPU's, in tensors, free, reserved."""
+    """Explains the sizes before torch 2.1: requested, total, used by tensors, free, reserved."""
     unused = max(0.0, _bytes(*sizes[8:]) - _bytes(*sizes[4:6]))
     return memory(*sizes[:4], *sizes[6:8], *sizes[4:6], str(unused), "bytes")
 
@@ -54,7 +53,7 @@ def _bytes(number: str, unit: str) -> float:
 
 
 def products(rows: str, columns: str, features: str, out: str) -> str:
-    """For the shapes of a linear layer's input and weight."""
+    """Explains the shapes of a linear layer's input and weight."""
     n, actual, wanted = int(rows), int(columns), int(features)
     if 0 < actual < wanted and wanted % actual == 0 and n % (wanted // actual) == 0:
         samples = n * actual // wanted
@@ -79,7 +78,7 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
 
 
 def two_shapes(target: str, input: str) -> str:
-    """For the shapes of a loss's target and input, which should be equal."""
+    """Explains the shapes of a loss's target and input, which should be equal."""
     a, b = _sizes(target), _sizes(input)
     for longer, shorter, more, less in ((b, a, "input", "target"), (a, b, "target", "input")):
         for dim in reversed(range(len(longer))):
@@ -97,7 +96,7 @@ def two_shapes(target: str, input: str) -> str:
 
 
 def parameter(name: str, saved: str, current: str) -> str:
-    """For the shapes of a parameter in the checkpoint and in the model."""
+    """Explains the shapes of a parameter in the checkpoint and in the model."""
     a, b = _sizes(saved), _sizes(current)
     both = f"{name} is {_shown(a)} in the checkpoint and {_shown(b)} in the model"
     if 0 < len(a) <= 2 and a[1:] == b[1:]:
@@ -109,7 +108,7 @@ def parameter(name: str, saved: str, current: str) -> str:
 
 
 def stacked(first: str, other: str, at: str) -> str:
-    """For the shapes of two samples of a batch."""
+    """Explains the shapes of two samples in a batch."""
     a, b = _sizes(first), _sizes(other)
     if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
         return (
@@ -126,7 +125,7 @@ def stacked(first: str, other: str, at: str) -> str:
 
 
 def channels(weight: str, input: str, wanted: str, given: str) -> str:
-    """For the shapes of a convolution's weight and input."""
+    """Explains the shapes of a convolution's weight and input."""
     sizes, spatial = _sizes(input), len(_sizes(weight)) - 2
     if len(sizes) == spatial + 2 and sizes[-1] == int(wanted):
         order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
@@ -137,7 +136,7 @@ def channels(weight: str, input: str, wanted: str, given: str) -> str:
 
 
 def batches(given: str, wanted: str) -> str:
-    """For the batch sizes of a loss's input and target."""
+    """Explains the batch sizes of a loss's input and target."""
     a, b = int(given), int(wanted)
     if b and a > b and a % b == 0:
         return (
@@ -206,6 +205,6 @@ READINGS: list[tuple[str, Callable[..., str]]] = [
 
 
 def read_out(pattern: str, read: Callable[..., str], text: str) -> str:
-    """The sentence of a reading about a text that its pattern matches."""
+    """The explanation of a text that matches the pattern of a reading."""
     match = re.match(pattern, text, re.IGNORECASE | re.ASCII)
     return read(*match.groups()) if match else ""

@@ -1,7 +1,6 @@
-"""Writes a report about one reproducer, ready to paste, for a reader who has a minute.
-
-The verdict comes first, then a program that can be run as it is, what it printed and what was
-expected. Earlier reports and the origin of the failure follow. Versions are folded away at the end.
+"""Writes a report about one reproducer, ready to paste, for a reader with little time.  The report
+starts with the verdict, a complete program, its output and the expected result. Earlier reports and
+the origin of the failure follow. The versions are collapsed at the end.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ EXPECTED = {
     "oom": "the memory is given back and the step fits, as with the control.",
 }
 _TRACKED = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull|discussions)/(\d+)")
-# What Markdown takes for emphasis or HTML outside of backticks, as in "a hook of __init__".
+# Characters that Markdown treats as markup outside backticks, as in "a hook of __init__".
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|<|\*")
-# Where a docstring names the popular fix, which the program does not have.
+# Mentions of the popular fix in a docstring. The program does not contain it.
 _ASIDE = re.compile(r" \(popular fix\)|(?<=\()popular fix[,;] ")
 
 ReportError = NothingObserved
@@ -44,10 +43,10 @@ ReportError = NothingObserved
 def from_records(
     reproducer: Reproducer, records: list[Record], device: str | None, minor: str | None = None
 ) -> Observation:
-    """The measurement on this release, or on the newest release that was measured.
+    """The measurement on this release, or on the newest measured release.
 
-    Of several devices it takes the first that shows the failure. Raises ReportError if nothing was
-    measured.
+    Among several devices, the first that shows the failure is used. Raises ReportError if there is
+    no measurement.
     """
     affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
     devices = [device] if device else affected or reproducer.devices
@@ -81,9 +80,9 @@ def report(
     venue: str | None = None,
     upstream: bool = False,
 ) -> str:
-    """The text to paste. A bug of PyTorch goes to PyTorch's tracker (`github`) by default.
+    """The text to paste. By default, a bug of PyTorch is formatted for its tracker (`github`).
 
-    Raises ReportError if there is nothing to report, or nothing to report to that venue.
+    Raises ReportError if there is nothing to report, or nothing that belongs at that venue.
     """
     is_torch_bug = reproducer.origin == "torch"
     venue = venue or ("github" if is_torch_bug else "forum")
@@ -117,7 +116,7 @@ def report(
 
 
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Sentences that say where it was reproduced, and what was measured elsewhere."""
+    """Sentences that state where it was reproduced, and the measurements elsewhere."""
     stand_in = _escaped(reproducer.stand_in.get(seen.device, ""))
     device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
@@ -150,7 +149,7 @@ def _printed(seen: Observation) -> str:
 
 
 def _explanation(reproducer: Reproducer) -> str:
-    """The docstring with one line per paragraph, because GitHub keeps line breaks."""
+    """The docstring with one line per paragraph, because GitHub preserves line breaks."""
     paragraphs = _ASIDE.sub("", reproducer.doc).split("\n\n")
     return "\n\n".join(_escaped(" ".join(paragraph.split())) for paragraph in paragraphs)
 
@@ -168,7 +167,7 @@ def _escaped(text: str) -> str:
 
 
 def _nothing_to_report(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Says since when it is absent, by which change if that is known, and what to type."""
+    """The reason why there is nothing to report, and a command that quotes a record."""
     lines = [f"{reproducer.id} is {seen.verdict} on torch {seen.torch}, {seen.device}"]
     if reproducer.fixed_by:
         lines.append(f"fixed by {reproducer.fixed_by}: {reproducer.fixing_change}")
@@ -184,7 +183,7 @@ def _nothing_to_report(reproducer: Reproducer, seen: Observation, measured: Meas
 
 
 def _refuse_as_new(reproducer: Reproducer, states: States) -> None:
-    """Raises ReportError if it is or may be reported, or if the newest torch does not show it."""
+    """Raises ReportError if the bug is or may be reported, or if the newest torch lacks it."""
     id, reports = reproducer.id, reproducer.upstream_reports or reproducer.reports
     if reproducer.upstream != UNREPORTED:
         where = "\n  ".join(map(_numbered, reports))
@@ -200,7 +199,7 @@ def _refuse_as_new(reproducer: Reproducer, states: States) -> None:
 
 
 def _sources(reproducer: Reproducer) -> str:
-    """Links to earlier reports, as far as they are known, and to pages that state the cause."""
+    """Links to known earlier reports, and to pages that state the cause."""
     parts = []
     if reproducer.reports:
         state = "it is not known whether they are open"
@@ -219,7 +218,7 @@ def _list(title: str, links: tuple[str, ...]) -> str:
 
 
 def _numbered(link: str) -> str:
-    """ "pytorch/pytorch#7: https://..." if the thread has a number, else the link."""
+    """ "pytorch/pytorch#7: https://..." if the thread has a number, or the link."""
     match = _TRACKED.match(link)
     return f"{match[1]}#{match[2]}: {link}" if match else link
 
@@ -230,8 +229,8 @@ def _block(text: str, language: str = "") -> str:
 
 
 def permalink(reproducer: Reproducer) -> str:
-    """The address of the file at this commit if the clone's origin is a public host. Else its
-    version, commit and path.
+    """The URL of the file at this commit if the clone's origin is a public host. Otherwise the
+    version, the commit and the path.
     """
 
     def git(*arguments: str) -> str:
@@ -243,7 +242,7 @@ def permalink(reproducer: Reproducer) -> str:
         return result.stdout.strip() if result.returncode == 0 else ""
 
     path = f"repros/{reproducer.id}.py"
-    if not CLONE:  # a repository around site-packages is the user's own
+    if not CLONE:  # a repository that contains site-packages is the user's own
         return f"torch-repros {__version__}, {path}"
     commit, origin = git("rev-parse", "HEAD"), git("remote", "get-url", "origin")
     tag = git("describe", "--tags", "--exact-match")
@@ -254,9 +253,10 @@ def permalink(reproducer: Reproducer) -> str:
 
 
 def since(reproducer: Reproducer, states: States) -> str:
-    """Per device, the release from which on each measured release shows it, up to the newest one.
+    """Per device, the first release of the unbroken series, up to the newest, that shows the
+    failure.
 
-    "" if the newest release shows it on no device.
+    "" if the newest release does not show the failure on any device.
     """
     sentences = []
     for device in reproducer.devices:
@@ -272,9 +272,9 @@ def since(reproducer: Reproducer, states: States) -> str:
 
 
 def unreported(reproducers: list[Reproducer], states: States) -> dict[Reproducer, str]:
-    """The bugs of PyTorch that nobody has reported and that the newest measured torch shows.
+    """The unreported bugs of PyTorch that the newest measured torch still has.
 
-    Each comes with the release from which on it shows.
+    Maps each bug to the result of since().
     """
     return {
         reproducer: first

@@ -1,4 +1,4 @@
-"""Writes what the terminal shows of a reproducer: a summary, or everything."""
+"""Writes the terminal output for a reproducer: a summary or the full text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_MEASURED = "expected, not measured"
 
 @dataclass(eq=False)
 class Measured:
-    """The measurements, which are read once for all the reproducers that an answer names."""
+    """The measurements, read once for all reproducers in an answer."""
 
     releases: list[torches.Torch]
     states: States
@@ -36,7 +36,7 @@ class Measured:
         return cls(torches.load(), States(records))
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
-        """Says if the user's torch is affected, as measured, or else as the header expects."""
+        """States whether the user's torch is affected, as measured or as the header expects."""
         if version is None:
             return f"affects torch {', '.join(self._since(reproducer)) or 'on no device'}"
         minor = torches.minor(version)
@@ -50,7 +50,7 @@ class Measured:
         return f"on torch {minor}: {', '.join(standings)}"
 
     def _since(self, reproducer: Reproducer) -> list[str]:
-        """Per affected device, the releases that the header states, and the measurements."""
+        """Per affected device, the releases stated in the header, and the measurements."""
         return [
             f"{specifier} on {device} ({self._measured(standings) or NOT_MEASURED})"
             for device in reproducer.devices
@@ -59,14 +59,14 @@ class Measured:
         ]
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
-        """Per device, what was measured on which releases, and what is expected on the others."""
+        """Per device, the results on measured releases and the expected results on the others."""
         return [
             self.range(reproducer, device, self.states.standings(reproducer, device, self.minors))
             for device in reproducer.devices
         ]
 
     def range(self, reproducer: Reproducer, device: str, standings: dict[str, Standing]) -> str:
-        """The line of one device."""
+        """The line for one device."""
         star = reproducer.stand_in.get(device, "")
         star = f" (stand-in: {star})" if star else ""
         parts = (self._measured(standings), self._expected(standings))
@@ -79,16 +79,16 @@ class Measured:
         return f"measured {newest}: {self._spans(words)}" if newest else ""
 
     def _expected(self, standings: dict[str, Standing]) -> str:
-        """The same for releases that nobody has measured, as the header expects."""
+        """The states that the header expects on releases without measurements, or ""."""
         words = tuple(
             "" if standing.date else EXPECTED[standing.expected] for standing in standings.values()
         )
         return f"{NOT_MEASURED}: {self._spans(words)}" if any(words) else ""
 
     def note(self, reproducer: Reproducer, pattern: str) -> str:
-        """The releases that raised one of its texts, if the range of the failure differs; else "".
+        """The releases that raised this text, if they differ from those with the failure, else "".
 
-        A failure may outlive a text, and a text may belong to another device.
+        The wording may change before the failure is fixed, and a text may belong to another device.
         """
         if pattern in reproducer.elsewhere:
             return "no run here has raised this text"
@@ -104,7 +104,7 @@ class Measured:
         return f"this text was raised on {torches.span(raised, self.releases)}"
 
     def said(self, reproducer: Reproducer, matched: str) -> str:
-        """The note on the part of a user's text that was matched, or ""."""
+        """The note on the matched part of a user's text, or ""."""
         text = " ".join(matched.split())
         patterns = [
             pattern for pattern in reproducer.texts if re.search(pattern, text, re.IGNORECASE)
@@ -114,7 +114,7 @@ class Measured:
 
     @cache  # noqa: B019  # few reproducers differ in their words
     def _spans(self, words: tuple[str, ...]) -> str:
-        """ "reproduced on 2.3 to 2.15", from a word per release; "" is nothing to say about it."""
+        """ "reproduced on 2.3 to 2.15", from one word per release. Releases with "" are omitted."""
         spans: dict[str, list[str]] = {}
         for word, minor in zip(words, self.minors):
             if word:
@@ -218,7 +218,7 @@ def as_json(
     measured: Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """An explanation for scripts. If a key is removed or its meaning changes, `format` changes."""
+    """An explanation for scripts. `format` changes if a key is removed or changes its meaning."""
     return {
         "format": 1,
         "torch": version,
@@ -260,7 +260,7 @@ def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> di
 
 
 def advice(reproducer: Reproducer) -> dict[str, str]:
-    """Label -> the lines to write: those without the fix, and those that call the fix."""
+    """Label -> the lines to write, without the fix and with the fix."""
     needs = f" (torch {reproducer.right_requires})" if reproducer.right_requires else ""
     return {
         label: lines
@@ -273,7 +273,7 @@ def advice(reproducer: Reproducer) -> dict[str, str]:
 
 
 def fix(reproducer: Reproducer) -> str:
-    """The fix in a sentence."""
+    """A description of the fix."""
     if not reproducer.fix:
         return "write the lines under `right`"
     if not reproducer.fix_module:
@@ -289,7 +289,7 @@ def whose(reproducer: Reproducer) -> str:
 
 
 def labelled(name: str, lines: str, indent: int = 0) -> str:
-    """ "name: line", or the name with the lines below it."""
+    """ "name: line", or the name followed by several lines."""
     margin = " " * indent
     if "\n" in lines.strip():
         return f"{margin}{name}:\n{_indented(lines, indent + 4)}"

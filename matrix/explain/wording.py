@@ -1,4 +1,4 @@
-"""Makes readable messages from the patterns that recognise them."""
+"""Turns message patterns into readable messages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ except ImportError:  # Python 3.10
     import sre_constants as code  # type: ignore[no-redef]
     import sre_parse as parser
 
-GAP = "…"  # what differs from case to case
+GAP = "…"  # stands for text that varies
 _EMPTY = (code.AT, code.ASSERT, code.ASSERT_NOT)
 _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT)
 
 
 def readable(pattern: str) -> str:
-    """A text that the pattern matches, with N for a number and … for what differs."""
+    """A text that the pattern matches, with N for a number and … for text that varies."""
     text = _text(parser.parse(pattern))
     text = re.sub(
         r"^([^\s']+)'(?=\s)", r"'\1'", text
@@ -39,7 +39,7 @@ def _token(kind: Any, value: Any) -> str:
     if kind is code.LITERAL:
         return chr(value)
     if kind is code.ANY:
-        return "'"  # patterns have a dot for a quotation mark, which differs between versions
+        return "'"  # patterns use a dot for a quotation mark, which differs between versions
     if kind is code.SUBPATTERN:
         return _text(value[-1])
     if kind is code.BRANCH:

@@ -1,4 +1,4 @@
-"""Wraps text for people at the width of a terminal. In a pipe the text stays as it is."""
+"""Wraps text to the width of a terminal. Text for a pipe is left unchanged."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from collections.abc import Iterable
 from typing import TextIO
 
 WIDEST = 100  # columns; a longer line is hard to read
-# Kept on one line, so that users can copy it: a command, and anything in backquotes.
+# Kept on one line so that users can copy them: commands and anything in backquotes.
 _WORD = r"--[a-z-]+|\w+/[\w./]+|ID|DIR|PATH|forum|\d[\d.]*|(?<=vendor )\w+"
 _WHOLE = re.compile(rf"torch-repros [a-z]+(?: (?:{_WORD}))*|`[^`\n]+`")
 _MARGIN = re.compile(r" *(?:- |\d+\. )?")  # includes the mark of a list item
 
 
 class Code(str):
-    """Lines that are copied or run: never wrapped."""
+    """Lines that users copy or run, which are never wrapped."""
 
 
 class Prose(str):
-    """Paragraphs whose line breaks mean nothing, such as those of a docstring."""
+    """Paragraphs with insignificant line breaks, such as the paragraphs of a docstring."""
 
 
 def width(stream: TextIO | None) -> int | None:
-    """The columns that a text on this stream may have. None if it is closed or not a terminal.
+    """The maximum number of columns on this stream. None if it is closed or not a terminal.
 
-    A script that reads the output gets the same lines in every window.
+    A script that reads the output gets the same lines whatever the size of the window.
     """
     return min(shutil.get_terminal_size().columns, WIDEST) if stream and stream.isatty() else None
 
 
 def wrap(texts: Iterable[str], width: int | None) -> str:
-    """The texts, one below the other. A line that is too long continues below, indented."""
+    """The texts, one per line. A line that is too long continues below, indented."""
     if width is None:
         return "\n".join(texts)
     return "\n".join(line for text in texts for line in _wrapped(text, width))
@@ -53,7 +53,7 @@ def _hang(line: str) -> int:
 
 
 def hang(line: str, indent: int, width: int) -> str:
-    """The line, wrapped between words. `indent` applies to every line but the first."""
+    """The line, wrapped between words. `indent` applies to every line except the first."""
     whole = _WHOLE.sub(lambda match: match[0].replace(" ", "\0"), line)
     wrapped = textwrap.fill(
         whole,

@@ -1,1 +1,1 @@
-"""Measures: the worker in the interpreter under test, the runner, environments, and saving."""
+"""Measuring: the worker in the interpreter under test, the runner, environments, and saving."""

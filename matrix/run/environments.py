@@ -1,4 +1,4 @@
-"""Makes throw-away environments with uv, each with one torch."""
+"""Creates temporary environments with uv, each with one torch."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..devices import BY_NAME
 from ..torches import Torch
 from . import processes
 
-# Bytes. With less free space, uv's cache is not used. One torch unpacks to at most 7 GB.
+# Bytes. With less free space, uv's cache is not used. One torch takes at most 7 GB unpacked.
 SMALL_DISK = 15 * 2**30
 
 
 class EnvironmentFailed(Exception):
-    """uv is missing or failed. An environment that could not be made leaves nothing behind."""
+    """uv is missing or failed. A failed environment leaves no files behind."""
 
 
 def find_uv() -> str:
-    """The uv executable: on the path, or the one that the Python package `uv` brought."""
+    """The uv executable: on PATH, or from the Python package `uv`."""
     beside = Path(sys.executable).parent / ("uv.exe" if os.name == "nt" else "uv")
     uv = shutil.which("uv") or (str(beside) if beside.exists() else None)
     if uv is None:
@@ -34,8 +34,8 @@ def find_uv() -> str:
 
 
 def default_root(uv: str) -> Path:
-    """The folder beside uv's cache. On the same file system, an environment consists of links and
-    takes a second.
+    """The folder next to uv's cache. On the same file system, an environment consists of links and
+    takes a second to create.
     """
     cache = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True).stdout.strip()
     return (Path(cache) if cache else Path.home() / ".cache" / "uv").parent / "torch-repros"
@@ -45,18 +45,19 @@ def default_root(uv: str) -> Path:
 def environment(
     torch: Torch, device: str = "cpu", root: Path | None = None, keep: bool = False
 ) -> Iterator[str]:
-    """The interpreter of an environment with this torch and numpy; removed afterwards unless kept.
+    """The interpreter of an environment with this torch and numpy. Unless `keep` is set, the
+    environment is removed afterwards.
 
-    Another process that wants the same environment has to wait. If PyTorch's index can be reached,
-    its own build for the device is taken. Else it is the build of the default index, which on Linux
-    is a CUDA build of several GB that also runs on the CPU.
+    Another process that needs the same environment has to wait. The build for the device is
+    installed from PyTorch's index if the index can be reached. Otherwise the default index is used,
+    whose Linux build is a CUDA build of several GB that also runs on the CPU.
     """
     backend = BY_NAME[device].wheels
     uv = find_uv()
     root = root or default_root(uv)
     folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    complete = folder / "complete"  # written last: an environment without it was interrupted
+    complete = folder / "complete"  # written last; without it, the creation was interrupted
     with _locked(folder), processes.leaving_by_exception():
         if not complete.exists():
             try:
@@ -89,7 +90,7 @@ def _without_pythonpath() -> Iterator[None]:
 
 
 def _remove(folder: Path) -> None:
-    """Removes an environment. If it is killed halfway, the rest is not taken for an environment."""
+    """Removes an environment. If the process is killed, the rest does not count as complete."""
     with contextlib.suppress(OSError):
         (folder / "complete").unlink()
     shutil.rmtree(folder, ignore_errors=True)
@@ -97,7 +98,7 @@ def _remove(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    import filelock  # imported here: it takes longer than the rest of the command line
+    import filelock  # imported here, because it takes longer than the rest of the command line
 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +148,8 @@ def _completed(
 
 
 def missing_releases(releases: list[Torch], uv: str) -> list[str]:
-    """The final releases that torches.toml lacks: new minors, and newer patches of those it has."""
+    """The final releases missing from torches.toml: new minors, and newer patches of listed minors.
+    """
     command = [
         uv,
         "tool",

@@ -1,4 +1,4 @@
-"""Measures reproducers and saves each result at once, so that a killed run can be resumed."""
+"""Measures reproducers and saves each result immediately, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def today() -> str:
 
 
 def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
-    """True if the measurement is of the current code and, if that ran, was repeated enough."""
+    """True if the measurement is of the current code and, if the code ran, has enough runs."""
     if measurement is None or measurement.is_stale(reproducer):
         return False
     return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
@@ -39,7 +39,7 @@ def lacking(
     repeat: int,
     again: bool,
 ) -> list[Reproducer]:
-    """The reproducers of this device that still have to be measured; with `again`, all of them."""
+    """The reproducers still to measure on this device. With `again`, all of its reproducers."""
     return [
         reproducer
         for reproducer in reproducers
@@ -51,7 +51,7 @@ def lacking(
 def measured_here(
     reproducer: Reproducer, device: str, measured: list[Record]
 ) -> Iterator[tuple[Record, Measurement]]:
-    """The measurements of its current code on a platform like this one, oldest torch first."""
+    """The measurements of the current code on this kind of platform, oldest torch first."""
     for record, measurement in records.fresh(measured, reproducer, device):
         if (record.platform, record.machine) == (sys.platform, platform.machine()):
             yield record, measurement
@@ -60,7 +60,7 @@ def measured_here(
 def describe(
     build: dict[str, Any], state: dict[str, Any], device: str, kind: str, command: str
 ) -> tuple[Record, Source]:
-    """The record for measurements of this build and device, still empty, and their source."""
+    """An empty record for measurements of this build and device, and their source."""
     from .. import __version__
 
     hardware = {
@@ -98,10 +98,11 @@ def record(
     progress: Callable[[int, int], None] = lambda done, total: None,
     release: str = "",
 ) -> tuple[Record, list[Result]]:
-    """Measures what this interpreter's record lacks. Returns the record and this call's results.
+    """Measures everything missing from this interpreter's record. Returns the record and the new
+    results.
 
     Raises RunnerError if the interpreter or the device cannot be used, or if its torch is not the
-    release that is expected. Raises RecordsError if the record cannot be read.
+    expected release. Raises RecordsError if the record cannot be read.
     """
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     with runner.Worker(python, (device,)) as worker:
@@ -129,7 +130,7 @@ def record(
 
 
 def _saved(empty: Record, folder: Path) -> Record:
-    """The record in the folder, with the measurements that a killed run left in its journal."""
+    """The record in the folder, including measurements that a killed run left in its journal."""
     saved, problems = records.read(store.save(empty, folder))
     if problems:
         raise RecordsError("\n".join(problems))

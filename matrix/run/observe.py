@@ -18,10 +18,10 @@ from ..printing import printable
 from . import processes, runner
 
 NAME = "repro.py"  # of the program, in its traceback
-LINES = 40  # of a program's output: a report has no room for more
+LINES = 40  # the maximum number of output lines in a report
 COLUMNS = 300
 _FRAME = re.compile(r'(?m)^ *File ".*\n(?:    .*\n)*')
-# The path of an installed library or Python tells more about the user than about the failure.
+# The path of an installed library or Python reveals more about the user than about the failure.
 _INSTALLED = re.compile(
     r'(File "|^)[^"\s]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))',
     re.IGNORECASE | re.MULTILINE,
@@ -29,7 +29,8 @@ _INSTALLED = re.compile(
 
 
 def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Observation:
-    """Runs it once with this interpreter's torch; if it is reproduced, the report's program too.
+    """Runs the reproducer once with this interpreter's torch. If the failure is reproduced, also
+    runs the report's program.
 
     Raises runner.RunnerError or NothingObserved.
     """
@@ -41,7 +42,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
             raise runner.RunnerError(f"{reproducer.id} concerns {', '.join(wanted)}: {why}")
         report = runner.run([reproducer], worker, tuple(usable))
     results = [result for result in report.results if result.runs]
-    # a device that shows the failure, if there is one
+    # a device that shows the failure, if any does
     best = min(results, key=lambda result: result.verdict != "reproduced", default=None)
     if best is None:
         raise NothingObserved(f"{reproducer.id} cannot be run here: {report.results[0].detail}")
@@ -64,7 +65,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 
 
 def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
-    """The output of the program, and at its end the signal or the time limit that ended it."""
+    """The program's output, followed by the signal or the time limit that ended the program."""
     limit = seconds + (runner.startup() if startup is None else startup)
     with (
         processes.leaving_by_exception(),
@@ -95,12 +96,12 @@ def run_program(text: str, python: str, seconds: float, startup: float | None = 
 
 
 def short(text: str) -> str:
-    """The part that a report has room for. A long traceback loses its frames, not its errors."""
+    """The output, shortened for a report. A long traceback loses its frames, but not its errors."""
     text = printable(text.replace("\r", ""))
     if text.count("\n") > LINES:
         text = _FRAME.sub("", text)
     lines = text.splitlines()
-    lines = [line for line in lines if not line.startswith("Extension modules: ")]  # faulthandler's
+    lines = [line for line in lines if not line.startswith("Extension modules: ")]  # faulthandler
     lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} [...]" for line in lines]
     if len(lines) > LINES:
         left_out = f"[... {len(lines) - LINES} lines ...]"
@@ -109,7 +110,7 @@ def short(text: str) -> str:
 
 
 def _collect_env(python: str, build: dict[str, Any]) -> str:
-    """The output of collect_env in the tested interpreter, without the CPU's vulnerabilities."""
+    """The output of collect_env in the tested interpreter, without the CPU vulnerabilities."""
     command = [python, "-m", "torch.utils.collect_env"]
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Starts processes that end with the process that waits for them, even if a signal ends that."""
+"""Starts processes that end with the process that waits for them, even if a signal ends it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-# Their default action would leave child processes running and temporary files behind.
+# The default action of these signals would leave child processes and temporary files behind.
 LEAVE_BY = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
 def leaving_by_exception() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise SystemExit, as Ctrl-C raises KeyboardInterrupt."""
+    """Makes SIGTERM and SIGHUP raise SystemExit, as Ctrl-C raises KeyboardInterrupt."""
     numbers = [number for number in LEAVE_BY if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
         numbers = []
@@ -32,9 +32,9 @@ def leaving_by_exception() -> Iterator[None]:
 
 @contextlib.contextmanager
 def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """Starts a process in a session of its own. Afterwards kills it and everything it has started.
+    """Starts a process in its own session. Afterwards kills it and every process it started.
 
-    subprocess.run() leaves it running if a signal raises before Popen() has returned.
+    subprocess.run() leaves the process running if a signal handler raises before Popen() returns.
 
     Raises:
         OSError: the process cannot be started.
@@ -51,7 +51,7 @@ def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any
 
 
 def kill(process: subprocess.Popen[Any]) -> None:
-    """Kills the process, which leads a session of its own, and everything that it has started."""
+    """Kills the process, which leads its own session, and every process that it started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -61,7 +61,7 @@ def kill(process: subprocess.Popen[Any]) -> None:
 
 @contextlib.contextmanager
 def _holding_signals() -> Iterator[None]:
-    """Delays signals whose handlers may raise until the end of the block."""
+    """Until the end of the block, delays signals whose handlers may raise."""
     received: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():

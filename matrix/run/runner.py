@@ -1,4 +1,4 @@
-"""Runs reproducers in an interpreter of the user's choice and judges the outcomes.
+"""Runs reproducers in an interpreter that the user chooses, and judges the outcomes.
 
 This module never imports torch.
 """
@@ -28,24 +28,24 @@ from . import processes
 from .worker.child import remove
 
 WORKER = Path(__file__).with_name("worker") / "__main__.py"
-STARTUP = 120.0  # seconds that an interpreter has for importing torch, unless the variable is set
+STARTUP = 120.0  # seconds that an interpreter has to import torch, unless the variable is set
 STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
-GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker counts as dead
-CLOSING = 10.0  # seconds that a worker has for ending its children
-PROCESSES = 16  # at once, each with a torch of its own; if there are more repeats, they share them
-DEATHS = 5  # workers that may die with no run ending in between
+GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker is considered dead
+CLOSING = 10.0  # seconds that a worker has to end its children
+PROCESSES = 16  # the maximum, each with its own torch; additional repeats share these processes
+DEATHS = 5  # consecutive worker deaths that are tolerated without a completed run
 FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
-LINE = 4 * 2**20  # bytes of a line; a longer one is not the worker's
+LINE = 4 * 2**20  # bytes of a line; the worker never writes a longer line
 LOG = 64 * 2**10  # bytes of the worker's stderr that are read
 
 
 class RunnerError(Exception):
-    """The interpreter under test cannot be used at all."""
+    """The interpreter under test cannot be used."""
 
 
 def startup() -> float:
-    """The seconds that an interpreter has for importing torch. A network disk may need minutes."""
+    """The seconds that an interpreter has to import torch. A network disk may need minutes."""
     wanted = os.environ.get(STARTUP_VARIABLE) or STARTUP
     with contextlib.suppress(ValueError):
         if 0 < float(wanted) < 1e6:
@@ -54,7 +54,7 @@ def startup() -> float:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `report` has the results so far, of `total` that were wanted."""
+    """Ctrl-C during a run. `report` has the results so far, and `total` is the intended number."""
 
     def __init__(self, report: Report, total: int) -> None:
         self.report, self.total = report, total
@@ -77,10 +77,11 @@ class Report:
 
 
 class Process:
-    """One worker process. Its messages arrive in `inbox` as (process, message); the last is None.
+    """One worker process. Its messages arrive in `inbox` as (process, message). The last is None.
 
-    A thread reads its pipe, because Windows cannot wait for several at once. Lines without its
-    token are not its own: an interpreter prints at start, or a reproducer has found the pipe.
+    A thread reads the pipe, because Windows cannot wait for several pipes at once. Lines without
+    the token are not messages: an interpreter may print at startup, and a reproducer may find the
+    pipe.
     """
 
     def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
@@ -91,9 +92,9 @@ class Process:
         self.ready = False
         self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
         try:
-            # The worker makes and removes this folder. Nobody can guess its name before that.
+            # The worker creates and removes this folder, whose name cannot be guessed beforehand.
             self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
-            # Importing torch makes this folder.
+            # Importing torch creates this folder.
             caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
             self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
             self.popen = subprocess.Popen(
@@ -110,7 +111,7 @@ class Process:
         self.send({"token": self.token, "scratch": str(self.scratch), "startup": self.startup})
 
     def build(self) -> dict[str, Any]:
-        """The build that it imported. Raises RunnerError if that takes longer than startup()."""
+        """The imported build. Raises RunnerError if the import takes longer than startup()."""
         try:
             message = self.started.get(timeout=self.startup)
         except queue.Empty:
@@ -127,7 +128,7 @@ class Process:
         return {key: value for key, value in message.items() if key not in ("event", "token")}
 
     def send(self, request: dict[str, Any]) -> None:
-        """Sends a request. If the process has died, its inbox says so."""
+        """Sends a request. If the process has died, the inbox receives None."""
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
             self.popen.stdin.write(json.dumps(request).encode() + b"\n")
@@ -167,7 +168,7 @@ class Process:
         return None
 
     def last_words(self) -> str:
-        """Why this process is not a worker, or not any more."""
+        """The reason why this process is not, or is no longer, a worker."""
         if len(self.foreign) > FOREIGN:
             return f"printed more than {FOREIGN // 2**10} kB; expected a Python interpreter"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -183,7 +184,7 @@ class Process:
         return why
 
     def kill(self) -> None:
-        """Kills the interpreter and, if a script started it, everything else the script started."""
+        """Kills the interpreter and, if a script started it, the script's other processes."""
         processes.kill(self.popen)
 
     def close(self) -> None:
@@ -191,7 +192,7 @@ class Process:
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
             self.popen.stdin.close()  # tells the worker to end
-        if self.ready:  # else it may be stuck in the import of torch, and has no child yet
+        if self.ready:  # else it may be stuck importing torch, and has no children yet
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.popen.wait(CLOSING)
         self.kill()
@@ -203,10 +204,10 @@ class Process:
 class Worker:
     """The interpreter under test: its build, its devices, and one worker process per repeat.
 
-    Each process has a hash seed, an address layout and an import of torch of its own; forks of one
-    process would share them, and agree because of that. An import costs about 3 s of CPU.
+    Each process has its own hash seed, address layout and import of torch. Forks of one process
+    would share these and might agree for that reason. An import takes about 3 s of CPU time.
 
-    Start it in a thread that outlives it: Linux ends the processes with the thread.
+    Start a Worker in a thread that outlives it, because Linux ends the processes with the thread.
     """
 
     def __init__(
@@ -235,7 +236,7 @@ class Worker:
             process.build()
 
     def replace(self, dead: Process) -> None:
-        """Starts a process in place of one that has died."""
+        """Replaces a dead process by a new process."""
         place = self.processes.index(dead)
         dead.kill()
         dead.close()
@@ -243,13 +244,14 @@ class Worker:
         self.processes[place].build()
 
     def start(self, place: int, job: dict[str, Any]) -> tuple[Process, int]:
-        """Starts a job in one of the processes. Returns the process and the result's number."""
+        """Starts a job in the process at this place. Returns the process and the result's number.
+        """
         process, number = self.processes[place], next(self.numbers)
         process.send({**job, "job": number})
         return process, number
 
     def receive(self, deadline: float) -> tuple[Process, dict[str, Any] | None] | None:
-        """The next message, or None if none has arrived by the deadline."""
+        """The next message, or None if no message arrives by the deadline."""
         try:
             return self.inbox.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
@@ -289,18 +291,18 @@ class Worker:
 
 
 def cores() -> int:
-    """The CPU cores this process may use, which in a container are fewer than the machine has."""
+    """The CPU cores available to this process. In a container, the machine may have more."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass
 class Pending:
-    """A reproducer on a device, and the outcomes of its runs so far."""
+    """A reproducer, a device, and the outcomes of the runs so far."""
 
     reproducer: Reproducer
     device: str
     unavailable: str | None
-    waiting: int = 0  # runs still to end
+    waiting: int = 0  # unfinished runs
     outcomes: dict[str, list[Outcome]] = field(default_factory=lambda: {role: [] for role in ROLES})
     result: Result | None = None
 
@@ -330,15 +332,15 @@ class Job:
 
 
 class Schedule:
-    """Keeps as many jobs running as there are slots, and continues when a process dies."""
+    """Keeps all slots busy with jobs, and continues after the death of a process."""
 
     def __init__(self, worker: Worker, jobs: list[Job]) -> None:
         self.worker = worker
         self.waiting = deque(jobs)
-        # One of these jobs may have killed its worker. Each of them is run again, alone.
+        # One of these jobs may have killed its worker. Each job is run again, alone.
         self.suspects: deque[Job] = deque()
         self.running: dict[int, Job] = {}
-        self.deaths = 0  # with no result in between
+        self.deaths = 0  # since the last result
 
     def outcomes(self) -> Iterator[tuple[Job, Outcome]]:
         while self.waiting or self.suspects or self.running:
@@ -365,7 +367,7 @@ class Schedule:
 
     def _start(self, job: Job) -> None:
         job.process, number = self.worker.start(job.place, job.request)
-        # except on the CPU, the worker may need a fresh interpreter although it was told to fork
+        # except on the CPU, the worker may need a fresh interpreter even if it was told to fork
         forks = self.worker.fork and job.request["device"] == "cpu"
         limit = job.request["timeout"] + (0 if forks else startup())
         job.deadline = time.monotonic() + limit + GRACE
@@ -374,7 +376,7 @@ class Schedule:
     def _kill_overdue(self) -> None:
         for job in self.running.values():
             if job.process is not None and job.deadline <= time.monotonic():
-                job.process.kill()  # it is stopped or stuck; its last message follows
+                job.process.kill()  # the process is stopped or stuck; its last message follows
                 job.deadline += GRACE
 
     def _died(self, process: Process) -> Iterator[tuple[Job, Outcome]]:
@@ -405,11 +407,11 @@ def run(
     progress: Callable[[int, int], None] = lambda done, total: None,
     on_result: Callable[[Result], None] = lambda result: None,
 ) -> Report:
-    """Runs every role of every reproducer on every device that it names, `repeat` times.
+    """Runs every role of every reproducer `repeat` times, on each device that its header names.
 
-    Each repeat has a process of its own, which costs an import of torch (about 3 s of CPU).
-    `progress` receives (runs done, all runs). `on_result` receives each result as soon as its last
-    run has ended. Raises Interrupted on Ctrl-C.
+    Each repeat has its own process and import of torch, which takes about 3 s of CPU time.
+    `progress` receives (completed runs, all runs). `on_result` receives each result as soon as its
+    last run has ended. Raises Interrupted on Ctrl-C.
     """
     report = Report(worker.build, worker.devices)
     pending = [

@@ -1,4 +1,4 @@
-"""Describes the build of torch under test, and checks if a device works."""
+"""Describes the build of torch under test, and checks whether a device works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .system import FORK
 
 
 def describe() -> dict[str, Any]:
-    """The build under test, as a record states it."""
+    """The build under test, in the form that records use."""
     import torch
 
     try:
@@ -36,10 +36,10 @@ def describe() -> dict[str, Any]:
 
 
 def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, Any]:
-    """Checks a device, which counts as available only if it computes a correct result.
+    """Checks a device. A device is available only if it computes a correct result.
 
-    On hosted macOS runners mps.is_available() is True, and then 256 bytes cannot be allocated.
-    `facts` are commands whose output is kept under their names.
+    On hosted macOS runners, mps.is_available() is True, but an allocation of 256 bytes fails.
+    `facts` maps names to commands whose output is recorded.
     Returns {"ok", "reason", "name", ...}.
     """
     import torch
@@ -58,7 +58,7 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
 
 
 def _about(device: str) -> dict[str, Any]:
-    """The facts that torch knows about the device. Not every backend has these functions."""
+    """The facts that torch provides about the device. Not every backend has these functions."""
     import torch
 
     if device == "cpu":
@@ -73,7 +73,7 @@ def _about(device: str) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's model if the system tells it. On Linux Python knows only the architecture."""
+    """The processor's model, if known. On Linux, Python itself knows only the architecture."""
     with contextlib.suppress(OSError):
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         if match := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
@@ -84,7 +84,7 @@ def _processor() -> str:
 def _ask(module: Any, function: str) -> Any:
     try:
         return getattr(module, function)()
-    except Exception:  # the backend has no such function, or the build cannot tell
+    except Exception:  # the function is missing, or fails in this build
         return None
 
 

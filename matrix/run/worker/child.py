@@ -1,4 +1,4 @@
-"""A run as the worker sees it: a process in a session and a folder of its own."""
+"""A run from the worker's point of view: a process with its own session and folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .role import DISK_FULL, FILE, finish
 from .system import LINUX, SET_DUMPABLE, end_with_parent, exit_now, prctl
 
 REPORT = 2**20  # bytes of a report that are read
-OUTPUT = 64 * 2**10  # bytes of a child's output that are read, from its end
-LINGER = 1.0  # seconds in which the processes that a child started may end after it
+OUTPUT = 64 * 2**10  # bytes read from the end of a child's output
+LINGER = 1.0  # seconds that a child's processes have to end after the child
 NEARLY_FULL = 4 * 2**20  # a disk with fewer bytes free counts as full
 
 
 class Child:
-    """One run: a process in a session and a folder of its own."""
+    """One run: a process with its own session and folder."""
 
     def __init__(
         self, job: dict[str, Any], folder: Path, fork: bool, startup: float, channel: Channel
@@ -68,7 +68,7 @@ class Child:
             self.pid = self.process.pid
 
     def _environment(self) -> dict[str, str]:
-        """Variables that put temporary files into the child's folder, so that they end with it."""
+        """Variables that put temporary files into the child's folder, which is removed later."""
         names = ("TMPDIR", "TEMP", "TMP", "TORCHINDUCTOR_CACHE_DIR")
         return dict.fromkeys(names, str(self.folder))
 
@@ -76,11 +76,11 @@ class Child:
         try:
             channel.abandon()
             end_with_parent(parent, signal.SIGKILL)
-            prctl(SET_DUMPABLE, 1)  # its own /proc and core dumps are as in any process
+            prctl(SET_DUMPABLE, 1)  # /proc and core dumps behave as in any process
             os.setsid()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.environ.update(self._environment())
-            tempfile.tempdir = None  # it is still the worker's
+            tempfile.tempdir = None  # the cached value is the worker's
             os.chdir(self.folder / "cwd")
             output = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(output, 1)
@@ -91,7 +91,7 @@ class Child:
             exit_now(1)
 
     def poll(self) -> int | None:
-        """The exit code (negative: a signal), or None while it or its group runs."""
+        """The exit code (negative for a signal), or None while the child or its group runs."""
         now = time.perf_counter()
         if self.code is None:
             self._poll(now)
@@ -104,7 +104,7 @@ class Child:
             self.begun, self.deadline = True, now + self.job["timeout"]
         if now > self.deadline:
             self.timed_out = True
-            self._kill()  # at each poll, until it has ended
+            self._kill()  # at each poll until the child has ended
         if self.process is not None:
             self.code = self.process.poll()
         else:
@@ -114,9 +114,9 @@ class Child:
         self.wall = now - self.started
 
     def _alone(self) -> bool:
-        """True if its process group has ended. Processes without a parent become our children.
+        """True if the process group has ended. Processes without a parent become our children.
 
-        The resource tracker of multiprocessing removes semaphores and shared memory as it ends.
+        When multiprocessing's resource tracker ends, it removes semaphores and shared memory.
         """
         if not LINUX:
             return True
@@ -136,11 +136,11 @@ class Child:
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        if self.code is None:  # a child that was stopped before its setsid() leads no group
+        if self.code is None:  # a child stopped before its setsid() does not lead a group
             self._kill()
 
     def result(self, code: int) -> dict[str, Any]:
-        """The outcome, with the worker's time for the run (`wall`) and the child's (`seconds`)."""
+        """The outcome, with the time measured by the worker (`wall`) and the child (`seconds`)."""
         self.kill()  # a grandchild may still be running
         seen: dict[str, Any] = {"seconds": self.wall, "peak_mib": None}
         report = self._report()
@@ -160,7 +160,7 @@ class Child:
         # The reproducer may have written the file.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             report = json.loads(_read(self.folder / "report.json", REPORT))
-            json.dumps([report])  # raises if it is nested too deeply to be sent on
+            json.dumps([report])  # raises if the report is nested too deeply to send
             return report if isinstance(report, dict) else None
         return None
 
@@ -178,7 +178,7 @@ class Child:
         return f"{why}{self._tail()}"
 
     def _tail(self) -> str:
-        """The last frames or lines that it printed: where a segfault happened."""
+        """The last frame or line that the child printed, which locates a segfault."""
         try:
             text = _read(self.output, OUTPUT, from_end=True).decode(errors="replace")
         except OSError:
@@ -191,7 +191,7 @@ class Child:
 
 
 def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
-    """At most `limit` bytes. Follows no link and waits for no pipe that a reproducer left there."""
+    """At most `limit` bytes. Does not follow a link or wait for a pipe left by a reproducer."""
     flags = (
         os.O_RDONLY
         | getattr(os, "O_NOFOLLOW", 0)
@@ -206,9 +206,9 @@ def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
 
 
 def remove(folder: Path) -> None:
-    """Removes what a run may have made: folders of any depth and any mode.
+    """Removes a run's folder, including subfolders of any depth and mode.
 
-    shutil.rmtree recurses, opens a descriptor per level, and keeps a folder that it may not read.
+    shutil.rmtree() recurses, opens a descriptor per level, and leaves unreadable folders.
     """
     with contextlib.suppress(OSError):
         if folder.is_symlink():
@@ -221,7 +221,7 @@ def remove(folder: Path) -> None:
             for entry in list(os.scandir(path)):
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
-                        os.chmod(entry.path, 0o700)  # else the folder cannot be moved
+                        os.chmod(entry.path, 0o700)  # otherwise the folder cannot be moved
                         moved += 1
                         os.rename(entry.path, f"{folder}/{moved}.removed")
                         waiting.append(f"{folder}/{moved}.removed")

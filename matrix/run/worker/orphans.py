@@ -11,17 +11,17 @@ from .system import LINUX
 
 
 class Orphans:
-    """Processes that a run left behind. Linux makes them the worker's children.
+    """Processes that a run left behind. On Linux, they become the worker's children.
 
-    It is not known which run left an orphan. So an orphan is killed once all runs that were in
-    progress when it was found have ended.
+    The run that left an orphan is not known. An orphan is therefore killed when all runs that were
+    in progress when it was found have ended.
     """
 
     def __init__(self) -> None:
         self.suspects: dict[int, set[int]] = {}  # orphan -> the children that may have left it
 
     def collect(self, ended: Child, running: list[Child]) -> None:
-        """Finds the run's orphans, and kills those that no run in progress can have left."""
+        """Finds the run's orphans, and kills the orphans that no run in progress can have left."""
         running_pids = {child.pid for child in running}
         self._find(ended.pid, running_pids, running_pids)
         for suspects in self.suspects.values():
@@ -37,14 +37,14 @@ class Orphans:
 
     def _find(self, since: int, suspects: set[int], running_pids: set[int]) -> None:
         for pid in _children(since) - running_pids - self.suspects.keys():
-            # an orphan is younger than the child that left it
+            # an orphan is younger than the child that left it behind
             self.suspects[pid] = {child for child in suspects if child < pid}
 
     def _kill(self, running_pids: set[int]) -> None:
         while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
             for pid in alone:
                 with contextlib.suppress(OSError):
-                    if os.waitpid(pid, os.WNOHANG)[0] == 0:  # else it has ended
+                    if os.waitpid(pid, os.WNOHANG)[0] == 0:  # otherwise it has ended
                         os.kill(pid, signal.SIGKILL)
                         os.waitpid(pid, 0)
                 del self.suspects[pid]
@@ -52,13 +52,13 @@ class Orphans:
 
 
 def _children(since: int) -> set[int]:
-    """The pids from `since` on whose parent is this process. Empty except on Linux."""
+    """The pids of this process's children that are at least `since`. Empty except on Linux."""
     if not LINUX:
         return set()
     pids = set()
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) >= since:
-            with contextlib.suppress(OSError):  # the process has ended meanwhile
+            with contextlib.suppress(OSError):  # the process has just ended
                 with open(f"/proc/{name}/stat", "rb") as stat:
                     parent = stat.read().rpartition(b")")[2].split()[1]
                 if int(parent) == os.getpid():

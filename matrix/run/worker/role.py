@@ -1,4 +1,4 @@
-"""Runs one role of one reproducer, in a process of its own."""
+"""Runs one role of one reproducer in a separate process."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from typing import Any
 from .build import probe
 from .system import LINUX, exit_now
 
-TEXT = 20_000  # characters of a text or a detail; the rest is cut
+TEXT = 20_000  # characters of a text or a detail; the rest is cut off
 FILE = 256 * 2**20  # bytes that a child may write to one file
 DISK_FULL = 28  # exit code of a child that could not write its report (ENOSPC's number)
 
 
 def run_job(job: dict[str, Any], folder: str) -> None:
-    """Runs one role of one reproducer in this process; writes what happened to report.json."""
+    """Runs one role of one reproducer in this process, and writes the outcome to report.json."""
     import torch
 
     torch.set_num_threads(1)
     _fresh_random_numbers()
     if job["device"] == "cpu":
-        # A result for the CPU must mean the same on a machine with a GPU.
+        # A result for the CPU must be the same on a machine with a GPU.
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
     else:
-        # Torch before 2.9 sets it when CUDA starts, so it is not a change by the reproducer.
+        # Before 2.9, torch sets this variable when CUDA starts, so the reproducer did not change
+        # it.
         os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     _limit_files()
-    Path(folder, "begun").touch()  # the time limit counts from here
+    Path(folder, "begun").touch()  # starts the time limit
     state, before = _global_state(), _resident()
     started = time.perf_counter()
     try:
@@ -62,8 +63,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     os.replace(part, Path(folder, "report.json"))
 
 
-# A role must not change this state, because people run its code in their own process.
-STATE = (  # of torch; a release may lack some
+# A role must not change this state, because users run its code in their own processes.
+STATE = (  # of torch; some releases lack some of these names
     "initial_seed",  # seeded; drawing random numbers does not change it
     "get_default_dtype",
     "is_grad_enabled",
@@ -122,7 +123,7 @@ def _returned(value: object) -> dict[str, Any]:
 
 
 def _describe(error: BaseException, job: dict[str, Any]) -> str:
-    """The exception with its line, and with the memory limit if it was reached."""
+    """The exception with its line and, if the memory limit was reached, the limit."""
     frames = traceback.extract_tb(error.__traceback__)
     line = next((frame.lineno for frame in reversed(frames) if frame.filename == job["path"]), None)
     text = _cut(f"{type(error).__name__}: {error}")
@@ -136,7 +137,7 @@ def _describe(error: BaseException, job: dict[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
-    # Records are published, so a path in a message starts below site-packages.
+    # Records are published, so paths in a message start below site-packages.
     text = text.replace(sysconfig.get_path("platlib") + os.sep, "")
     return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
 
@@ -145,22 +146,22 @@ def _load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("reproducer", path)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["reproducer"] = module  # dataclasses and pickle look their module up by name
-    # The loader would leave a compiled file in repros/, and might use an outdated one.
+    sys.modules["reproducer"] = module  # dataclasses and pickle look up the module by name
+    # The loader would leave a compiled file in repros/, and might use an outdated compiled file.
     exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
     return module
 
 
 def _fresh_random_numbers() -> None:
-    """Seeds numpy as in a new interpreter. A fork seeds Python's own generator, and torch's always
-    starts from the same seed.
+    """Seeds numpy as in a new interpreter. A fork seeds Python's own generator, and torch's
+    generator always starts from the same seed.
     """
-    if "numpy.random" in sys.modules:  # else numpy imports it on first use, with a fresh seed
+    if "numpy.random" in sys.modules:  # otherwise the first use imports it with a fresh seed
         sys.modules["numpy.random"].seed()
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits memory relative to what is mapped now, because builds map 0.6 to 4.8 GB at start."""
+    """Limits memory relative to the current mappings, because builds map 0.6 to 4.8 GB at start."""
     if not LINUX:
         return  # macOS accepts RLIMIT_AS and does not enforce it
     import resource
@@ -175,11 +176,11 @@ def _limit_files() -> None:
     import resource
 
     _limit(resource.RLIMIT_FSIZE, FILE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; not every write is checked
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores the signal, and not every write is checked
 
 
 def _limit(kind: int, value: int) -> None:
-    """Sets a limit, or the machine's own limit if that is lower."""
+    """Sets a limit, or the machine's own limit if it is lower."""
     import resource
 
     hard = resource.getrlimit(kind)[1]
@@ -203,7 +204,7 @@ def _peak() -> float:
 
 
 def finish(job: dict[str, Any], folder: str) -> None:
-    """Runs the job and ends the process without exit handlers, which can exceed a time limit."""
+    """Runs the job, then exits without exit handlers, which could exceed the time limit."""
     code = 1
     try:
         faulthandler.enable()

@@ -1,4 +1,4 @@
-"""The worker's main loop: starts what the runner asks for, and reports the outcomes."""
+"""The worker's main loop, which starts the requested runs and reports their outcomes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ POLL = 0.001  # seconds between two polls of the children
 
 
 def cuda_is_lost_in_a_fork() -> bool:
-    """True if CUDA cannot start in a child, because importing torch has asked for its devices.
+    """True if CUDA cannot start in a child, because importing torch has queried the devices.
 
-    Torch 2.3 asks CUDA itself if NVML does not answer.
+    If NVML does not answer, torch 2.3 queries CUDA itself.
     """
     import torch
 
@@ -37,7 +37,7 @@ def cuda_is_lost_in_a_fork() -> bool:
 
 
 class Server:
-    """Starts what the runner asks for and reports the outcomes, until the runner is gone."""
+    """Starts the requested runs and reports their outcomes until the runner is gone."""
 
     def __init__(self, fork: bool, runner: int) -> None:
         self.fork, self.runner = fork, runner
@@ -51,7 +51,7 @@ class Server:
         """Imports torch and reports the build."""
         import torch
 
-        # Before any operation: forked children of a parent that ran on many threads hang.
+        # Set before any operation, because forked children of a multithreaded parent hang.
         torch.set_num_threads(1)
         with contextlib.suppress(ImportError):
             import torch._dynamo
@@ -59,7 +59,7 @@ class Server:
         import torch.utils.data
 
         gc.collect()
-        gc.freeze()  # a collection in a child would touch, and so copy, every page that it shares
+        gc.freeze()  # a collection in a child would touch, and so copy, every shared page
         self.scratch.mkdir(mode=0o700, exist_ok=True)
         self.channel.say("build", describe())
 
@@ -71,7 +71,7 @@ class Server:
                 if (code := child.poll()) is not None:
                     self._report(child, code)
             if os.getppid() != self.runner:
-                return  # nobody is listening any more
+                return  # nobody is listening
 
     def _forks(self, device: str) -> bool:
         return self.fork and (device == "cpu" or not self.lost)
@@ -104,10 +104,10 @@ class Server:
 
 
 def _work(server: Server) -> int:
-    """Serves to the end; returns the exit code."""
+    """Serves until the runner is gone. Returns the exit code."""
     try:
         if hasattr(signal, "alarm"):
-            # Ends an import that never returns, in case there is no runner to end it.
+            # Ends an import that never returns, in case the runner is gone.
             signal.alarm(math.ceil(server.startup))
         server.start()
         if hasattr(signal, "alarm"):
@@ -129,7 +129,7 @@ def serve(fork: bool) -> None:
     runner = os.getppid()
     signal.signal(signal.SIGTERM, leave)
     end_with_parent(runner, signal.SIGTERM)
-    prctl(SET_DUMPABLE, 0)  # its /proc/PID/fd and memory are closed to other processes of the user
+    prctl(SET_DUMPABLE, 0)  # closes /proc/PID/fd and memory to the user's other processes
     prctl(SET_CHILD_SUBREAPER, 1)
     server = Server(fork, runner)
     code = 0
@@ -137,7 +137,7 @@ def serve(fork: bool) -> None:
         try:
             code = _work(server)
         finally:
-            # Nothing may interrupt the end, which can begin just before the signal arrives.
+            # Nothing may interrupt the cleanup, which can start just before the signal arrives.
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except SystemExit:
         pass
@@ -145,4 +145,4 @@ def serve(fork: bool) -> None:
         server.stop()
         sys.stderr.flush()
     finally:
-        exit_now(code)  # tearing torch down takes seconds
+        exit_now(code)  # a normal exit of torch takes seconds

@@ -1,4 +1,4 @@
-"""The calls of the worker to the operating system."""
+"""The worker's calls to the operating system."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import sys
 
 LINUX = sys.platform == "linux"
-exit_now = os._exit  # a reproducer may replace it, and its process must not continue as a worker
-FORK = LINUX  # macOS frameworks and Windows cannot continue in a forked child
+exit_now = os._exit  # saved, because a reproducer may replace os._exit
+FORK = LINUX  # Windows cannot fork, and macOS frameworks do not work in a forked child
 
 SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl()
 
@@ -15,7 +15,7 @@ try:
     import ctypes
 
     _libc = ctypes.CDLL(None) if LINUX else None
-except ImportError:  # an interpreter that was built without ctypes
+except ImportError:  # an interpreter built without ctypes
     _libc = None
 
 
@@ -25,7 +25,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def end_with_parent(parent: int, number: int) -> None:
-    """Linux sends this process the signal when its parent dies (or the thread that started it)."""
+    """Lets Linux signal this process when its parent, or the thread that started it, dies."""
     prctl(SET_PDEATHSIG, number)
     if os.getppid() != parent:  # the parent died before the call
         exit_now(1)
