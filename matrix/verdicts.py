@@ -226,7 +226,7 @@ def _matches(symptom: str, text: str) -> bool:
     """True if the text has the symptom. Raises TimeoutError, or re.error for a bad pattern."""
     try:
         import regex  # like re, with a time limit, because some matches never end
-    except ImportError:  # regex has compiled code, and is missing if only pure Python can be installed
+    except ImportError:  # missing if only pure Python can be installed
         return re.search(symptom, text) is not None
     try:
         return regex.search(symptom, text, timeout=JUDGING) is not None

@@ -19,12 +19,12 @@ class Undecided(Exception):
 
 
 class Stopped(Exception):
-    """Nothing more can be measured."""
+    """No further release can be measured."""
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """Two measured releases that differ. Releases between them, if any, decide nothing."""
+    """Two measured releases that differ. Any releases between them are inconclusive."""
 
     before: Torch
     since: Torch
@@ -44,7 +44,7 @@ class History:
 
     @property
     def decided(self) -> list[int]:
-        """The numbers of the releases that are reproduced or absent."""
+        """The numbers of the releases whose verdict is reproduced or absent."""
         rows = (BY_NAME.get(self.verdict(number)) for number in range(len(self.releases)))
         return [number for number, row in enumerate(rows) if row is not None and row.conclusive]
 
@@ -56,7 +56,7 @@ class History:
 
     @property
     def changes(self) -> list[tuple[int, int]]:
-        """The neighbours among the decided releases whose verdicts differ."""
+        """The pairs of neighboring decided releases whose verdicts differ."""
         return [
             (low, high)
             for low, high in pairwise(self.decided)
@@ -65,7 +65,7 @@ class History:
 
     @property
     def boundaries(self) -> list[Boundary]:
-        """The changes with nothing left to measure between their two releases, oldest first."""
+        """The changes without unmeasured releases in between, oldest first."""
         return [
             Boundary(self.releases[low], self.releases[high], tuple(self.releases[low + 1 : high]))
             for low, high in self.changes
@@ -75,8 +75,9 @@ class History:
     def next_to_measure(self) -> Torch | None:
         """The release to measure next: the newest, the oldest, then the middle of a change.
 
-        None if nothing is left to measure. If a release decides nothing, its nearest neighbour is
-        next. If both ends agree, one release in the middle is measured: it may differ from both.
+        None if every necessary release is measured. If a release is inconclusive, its nearest
+        neighbor is next. If both ends agree, one release in the middle is measured, because it may
+        differ from both.
         """
         decided, unmeasured = self.decided, self.unmeasured
         if newer := [number for number in unmeasured if not decided or number > decided[-1]]:
@@ -92,7 +93,7 @@ class History:
 
     @property
     def sentence(self) -> str:
-        """The changes in words, which claim no more than was measured."""
+        """A description of the changes, which claims no more than the measurements show."""
         boundaries = self.boundaries
         parts = [self._describe(boundary) for boundary in boundaries]
         if not self.changes:
@@ -130,7 +131,7 @@ class History:
         )
 
     def _agreement(self) -> str:
-        """The sentence for a history without a change."""
+        """The description of a history without a change."""
         minors = [self.releases[number].minor for number in self.decided]
         named = torches.span(minors, self.releases)
         unseen = [
@@ -144,13 +145,12 @@ class History:
 def bisect(
     releases: list[Torch], measure: Callable[[Torch], str], known: Mapping[str, str] | None = None
 ) -> History:
-    """Measures until two neighbours differ, or until both ends and a release between them agree.
+    """Measures until two neighbors differ, or until both ends and a release between them agree.
 
-    It finds the change that a binary search reaches, which need not be the latest or the only one.
-    `known` (minor -> verdict) costs nothing, and all of it is used. If all n releases are
-    reproduced or absent, it measures at most ceil(log2(n - 1)) + 2 of them. If `measure` raises
-    Stopped, the history is what is known by then. Raises Undecided if no release is reproduced or
-    absent.
+    The binary search finds a change, which need not be the latest or the only change. All verdicts
+    in `known` (minor -> verdict) are used. If all n releases are reproduced or absent, at most
+    ceil(log2(n - 1)) + 2 releases are measured. If `measure` raises Stopped, the history has the
+    verdicts known by then. Raises Undecided if no release is reproduced or absent.
     """
     minors = [torch.minor for torch in releases]
     history = History(

@@ -1,4 +1,4 @@
-"""Compares headers with records, and rewrites `affected` if they differ."""
+"""Compares headers with records, and rewrites `affected` where they differ."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .states import States
 
 @dataclass(frozen=True)
 class Difference:
-    """A device for which a header differs from the measurements."""
+    """A device on which the header and the measurements differ."""
 
     reproducer: Reproducer
     device: str
-    measured: str  # the specifier that agrees with the records, or "" if none can
-    why: str  # the measurements that differ
+    measured: str  # the specifier that agrees with the records, or "" if no specifier can
+    why: str  # the conflicting measurements
 
 
 def differences(reproducers: Sequence[Reproducer], states: States) -> list[Difference]:
-    """Every header that its fresh measurements contradict, in either direction."""
+    """Every contradiction between a header and its fresh measurements, in either direction."""
     result = []
     for reproducer in reproducers:
         for device, stated in reproducer.affected.items():
@@ -54,10 +54,10 @@ def _conclusive(state: str) -> bool:
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that, of the measured releases, includes only those that reproduce.
+    """The shortest specifier that, among the measured releases, includes only affected ones.
 
-    "never" if none does. There is no lower bound if the oldest measured release is affected and a
-    newer one is not: "<2.11" may be true of older releases too.
+    "never" if no release is affected. There is no lower bound if the oldest measured release is
+    affected and the newest is not, because "<2.11" may also be true of older releases.
 
     >>> specifier({"2.9": "reproduced", "2.10": "reproduced", "2.11": "absent"})
     '<2.11'
@@ -73,7 +73,7 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
     first, last = minors.index(affected[0]), minors.index(affected[-1])
     parts = []
     at_end = last == len(minors) - 1
-    # the header's own "since" stays if it says more than was measured and is not contradicted
+    # the header's lower bound is kept if it covers unmeasured releases and is not contradicted
     old = re.search(r">=\s*([\d.]+)", stated)
     keep = old is not None and first == 0 and satisfies(affected[0], old[0])
     if old and keep and (at_end or Version(old[1]) < Version(affected[0])):
@@ -89,7 +89,7 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
 def rewrite(source: str, device: str, measured: str) -> str:
     """A reproducer's source with the new specifier in its header.
 
-    Raises ValueError if the specifier cannot be put there.
+    Raises ValueError if the specifier cannot be inserted.
     """
     key = rf"(?<=[{{,\s])([\"']?){device}\1"
     pattern = rf"^# *affected *= *{{[^}}\n]*?{key} *= *([\"'])(?P<old>.*?)\2.*"

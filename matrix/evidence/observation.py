@@ -9,20 +9,20 @@ from typing import Any
 @dataclass(frozen=True)
 class Observation:
     verdict: str
-    text: str  # what reproduce() returned, or how it ended
+    text: str  # the return value of reproduce(), or a description of its end
     device: str
-    torch: str  # the version on which it was observed
-    versions: str  # as `python -m torch.utils.collect_env` prints them
-    record: str = ""  # the one that is quoted: "a record of 2026-11-21 (5 of 5 runs)"; or ""
-    printed: str = ""  # the output of the program of the report, if it was run
+    torch: str  # the version on which the verdict was observed
+    versions: str  # in the format of `python -m torch.utils.collect_env`
+    record: str = ""  # the quoted record, as "a record of 2026-11-21 (5 of 5 runs)", or ""
+    printed: str = ""  # the output of the report's program, if it was run
 
 
 class NothingObserved(Exception):
-    """There is nothing to quote. The message says why."""
+    """There is nothing to quote. The message gives the reason."""
 
 
 def versions_of(build: dict[str, Any], hardware: str | None = None) -> str:
-    """The lines of collect_env that can be written from a record."""
+    """The lines of collect_env that can be derived from a record."""
     facts = {
         "PyTorch version": build.get("torch"),
         "CUDA used to build PyTorch": build.get("cuda") or "None",

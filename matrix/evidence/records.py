@@ -1,7 +1,6 @@
-"""Reads records, each file with its journal.
-
-The folder `.journal`, next to the files, has the measurements that a run has not yet written into
-the file, one per line. All functions that read include them.
+"""Reads records, including their journals.  The folder `.journal`, next to the record files, has
+the measurements that a run has not yet written into the file, one per line. All reading functions
+include these measurements.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def journal_of(path: Path) -> Path:
 
 
 def load(folder: Path = RECORDS) -> list[Record]:
-    """Every record, oldest torch first. Raises RecordsError with every problem of every file."""
+    """All records, oldest torch first. Raises RecordsError with every problem in every file."""
     records, problems = read_all(folder)
     if problems:
         raise RecordsError("\n".join(problems))
@@ -39,7 +38,7 @@ def _one_line(problem: str) -> str:
 
 
 def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
-    """The valid part of every record, oldest torch first, and one line per problem of the rest."""
+    """The valid part of every record, oldest torch first, and one line per problem in the rest."""
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
     records: list[Record] = []
     problems: list[str] = []
@@ -53,7 +52,7 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
     """The valid part of one file and its journal, or None, and one line per problem."""
-    # The journal first: a line that leaves it meanwhile is in the file by then.
+    # The journal is read first. A line that moves from it meanwhile is then found in the file.
     journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
@@ -62,7 +61,7 @@ def read(path: Path) -> tuple[Record | None, list[str]]:
         assert record is not None
         measurements = record.measurements
         for id, measurement in part.measurements.items():
-            # the file may be newer than a line of the journal
+            # the file may be newer than a line in the journal
             if id not in measurements or measurement.date >= measurements[id].date:
                 measurements[id] = measurement
     return record, problems + journalled[1]
@@ -106,9 +105,9 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
         try:
             raw = _json(line)
         except (ValueError, RecursionError):
-            continue  # a kill or a full disk cut it off
+            continue  # truncated by a kill or a full disk
         if not isinstance(raw, dict):
-            continue  # the rest of a line that was cut off
+            continue  # the rest of a truncated line
         record, wrong = parse(raw, path.name)
         if record is not None:
             records.append(record)
@@ -129,7 +128,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def line_of(path: Path, id: str) -> int:
-    """The line of a record at which a measurement begins; 1 if it is not in the file."""
+    """The line of a record file at which a measurement begins, or 1 if it is not in the file."""
     try:
         return _line(_read_text(path), id)
     except (OSError, UnicodeDecodeError):

@@ -1,8 +1,7 @@
-"""Defines a record, which is a JSON file per torch build, device and platform.
-
-A file states the parts of its name once, and under `sources` who measured, with what and where.
-Every measurement names its source. So files from anywhere can be merged, and each measurement keeps
-its origin.
+"""Defines a record, which is a JSON file for one torch build, device and platform.  A file states
+the parts of its name once, and lists under `sources` who measured, with what and where. Every
+measurement names its source. So files from anywhere can be merged without losing the origin of a
+measurement.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from ..verdicts import BY_NAME, TEXT, VERDICTS, Result
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
-LONGEST = 10 * (TEXT + 100)  # characters of a text, if all that a run keeps are escaped
-LARGE = 1e300  # every number has to be smaller, so that it fits into a float
-BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
+LONGEST = 10 * (TEXT + 100)  # characters of a text in which every character is escaped
+LARGE = 1e300  # an upper bound for numbers, so that they fit into a float
+BUILD = ("python", "cuda", "numpy", "os")  # the facts about the build that a source states
 
 
 class RecordsError(Exception):
     """Records cannot be read. The message has one line per problem."""
 
 
-# --- what a record may hold -----------------------------------------------------------------------
+# --- what a record may contain --------------------------------------------------------------------
 
 
 def _text(value: Any) -> str | None:
@@ -44,7 +43,7 @@ def _text(value: Any) -> str | None:
         return "is not text"
     if len(value) > LONGEST:
         return f"is longer than {LONGEST} characters"
-    if value.isascii() and value.isprintable():  # true of most, ten times as fast as printable()
+    if value.isascii() and value.isprintable():  # usually true; ten times as fast as printable()
         return None
     return "holds characters that cannot be printed" if printable(value) != value else None
 
@@ -118,7 +117,7 @@ def _not_a_date(value: str) -> str | None:
         written = ""
     if written != value:
         return "is not a date such as 2026-11-21"
-    # tomorrow: a day may have begun elsewhere
+    # tomorrow is valid, because the day may have begun elsewhere
     last = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
     fine = FIRST_DAY <= value <= last.date().isoformat()
     return None if fine else f"is not between {FIRST_DAY} and tomorrow"
@@ -126,23 +125,23 @@ def _not_a_date(value: str) -> str | None:
 
 @dataclass(frozen=True)
 class Source:
-    """Who measured, with what and where. The fields made by key() are its keys in the file."""
+    """Who measured, with what and where. The fields defined with key() are the keys in the file."""
 
     kind: str = key(_one_of(KINDS))
     harness: str = key(_text)  # the version of this package
-    command: str = key(_text)  # without paths; "" if it is not known
+    command: str = key(_text)  # without paths; "" if unknown
     build: dict[str, Any] = key(_build_facts)
-    # name of the processor or GPU; its driver, cudnn and so on, if it has them
+    # the name of the processor or GPU, and its driver, cudnn and so on, if any
     hardware: dict[str, Any] = key(_facts)
 
     @cached_property
     def key(self) -> str:
-        """A digest of the content, which is the same on every machine."""
+        """A digest of the content. It is the same on every machine."""
         return _digest(asdict(self))
 
 
 def _slug(gpu: str) -> str:
-    """The part of a file's name for a GPU. It differs between "A B", "A-B" and "A/B"."""
+    """The part of a file name that stands for a GPU. It differs for "A B", "A-B" and "A/B"."""
     if re.fullmatch(r"[\w.+]+( [\w.+]+)*", gpu):
         return gpu
     return f"{gpu}-{hashlib.sha256(gpu.encode()).hexdigest()[:8]}"
@@ -167,7 +166,7 @@ class Measurement:
     hash: str = key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
     date: str = key(_date)
     source: Source = key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
-    said: str = key(_text, default="")  # what messages() returned, if there is one
+    said: str = key(_text, default="")  # the return value of messages(), if it exists
 
     @classmethod
     def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
@@ -208,15 +207,15 @@ class Measurement:
 
 @dataclass
 class Record:
-    """One file."""
+    """One record file."""
 
     device: str = key(_one_of(DEVICES))
     torch: str = key(_version)  # the build: "2.4.1+cu121"
     platform: str = key(_text)  # sys.platform
     machine: str = key(_text)  # "x86_64"
-    gpu: str = key(_text, default="")  # its name; "" on the CPU
+    gpu: str = key(_text, default="")  # the GPU's name; "" on the CPU
     virtual: bool = key(_flag, default=False)  # True for a GPU that is not the chip's own
-    # the release of macOS, on which results on MPS depend; "" elsewhere
+    # the release of macOS, which affects results on MPS; "" elsewhere
     system: str = key(_text, default="")
     measurements: dict[str, Measurement] = field(default_factory=dict)
 
@@ -226,7 +225,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The name of the file, which is the same on every machine, so that files merge."""
+        """The file name. It is the same on every machine, so that files can be merged."""
         gpu = [] if self.device == "cpu" else [_slug(self.gpu or "unknown")]
         parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
         parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
@@ -255,7 +254,7 @@ class Record:
 
 
 def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
-    """The valid part of a parsed record, or None if its head is not valid, and the problems."""
+    """The valid part of a parsed record, or None if its head is invalid, and the problems."""
     if not isinstance(raw, dict):
         return None, [("", f"not a record: expected an object, found {reprlib.repr(raw)}")]
     head = {key: value for key, value in raw.items() if key not in ("sources", "measurements")}

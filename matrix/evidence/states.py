@@ -1,6 +1,5 @@
-"""The state of a cell according to the records: a verdict, or why there is none.
-
-A state never comes from what a header promises. A Standing has both, each under its own name.
+"""The state of a cell according to the records: a verdict, or the reason why there is none.  A
+state is never taken from a header. A Standing has both the state and the header's expectation.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ..catalog import Reproducer, promised
 from ..torches import Torch, satisfies
 from .schema import Measurement, Record
 
-# The verdicts, and the states of a cell that was measured on several machines or on none.
+# The verdicts, and the states of cells with conflicting, outdated or missing measurements.
 ROWS = (
     *verdicts.ROWS,
     verdicts.Verdict("mixed", "M", "two machines disagree", "unsteady", True, False),
@@ -33,12 +32,12 @@ BY_NAME = {row.name: row for row in ROWS}
 EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "unavailable"}
 
 
-class Standing(NamedTuple):  # each cell has one, and a dataclass takes twice the time
+class Standing(NamedTuple):  # each cell has a Standing, and a dataclass takes twice the time
     """The measured state of a reproducer on a device and release, and the expected one."""
 
     state: str  # one of BY_NAME
-    date: str  # of the newest measurement that counts, "" if there is none
-    expected: str  # by the header: one of EXPECTED
+    date: str  # of the newest measurement that counts, or "" if there is none
+    expected: str  # according to the header: one of EXPECTED
 
     def __str__(self) -> str:
         if self.date:
@@ -46,7 +45,7 @@ class Standing(NamedTuple):  # each cell has one, and a dataclass takes twice th
         return f"{EXPECTED[self.expected]} (expected, not measured)"
 
 
-@cache  # many headers promise the same
+@cache  # many headers have the same values
 def _expected(requires: str, affected: str, minors: tuple[str, ...]) -> list[str]:
     """One of EXPECTED per release."""
     return [
@@ -59,7 +58,7 @@ class States:
     """The states of all cells: (reproducer, device, release) -> state."""
 
     def __init__(self, measured: list[Record]) -> None:
-        # the releases that have a measurement
+        # the releases that have measurements
         self.minors = sorted({record.minor for record in measured}, key=Version)
         self._found: dict[tuple[str, str, str], list[Measurement]] = {}
         for record in measured:
@@ -87,13 +86,13 @@ class States:
         return state, max(measurement.date for measurement in fresh)
 
     def standing(self, reproducer: Reproducer, device: str, minor: str) -> Standing:
-        """The standing on a device that the reproducer concerns."""
+        """The standing on a device to which the reproducer applies."""
         return self.standings(reproducer, device, [minor])[minor]
 
     def standings(
         self, reproducer: Reproducer, device: str, minors: list[str]
     ) -> dict[str, Standing]:
-        """Release -> standing, on a device that the reproducer concerns."""
+        """Release -> standing, on a device to which the reproducer applies."""
         expected = _expected(reproducer.needs(device), reproducer.affected[device], tuple(minors))
         return {
             minor: Standing(*self._state(reproducer, device, minor), verdict)
@@ -101,7 +100,7 @@ class States:
         }
 
     def raised(self, reproducer: Reproducer, pattern: str) -> list[str]:
-        """The releases, oldest first, on which a run raised a text that matches the pattern."""
+        """The releases on which a run raised a text that matches the pattern, oldest first."""
         return [
             minor
             for minor in self.minors
@@ -114,14 +113,14 @@ class States:
         ]
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
-        """Release -> state, oldest first, for the releases on which it was run."""
+        """Release -> state, oldest first, for the releases on which the reproducer ran."""
         states = {minor: self.state(reproducer, device, minor) for minor in self.minors}
         return {minor: state for minor, state in states.items() if BY_NAME[state].ran}
 
     def releases(
         self, reproducer: Reproducer, device: str, releases: list[Torch]
     ) -> dict[str, list[str]]:
-        """State -> the releases that are in it, oldest first."""
+        """State -> the releases with this state, oldest first."""
         by_state: dict[str, list[str]] = {}
         for torch in releases:
             by_state.setdefault(self.state(reproducer, device, torch.minor), []).append(torch.minor)

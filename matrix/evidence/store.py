@@ -1,6 +1,5 @@
-"""Writes records with a journal and a lock, each file whole or not at all, and merges them.
-
-A kill at any moment loses only the measurement in progress.
+"""Merges records and writes them atomically, with a journal and a lock.  A kill at any time loses
+only the measurement in progress.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from . import records
 from .records import journal_of
 from .schema import Measurement, Record, RecordsError, parse
 
-LOCK_TIMEOUT = 60.0  # seconds; a process keeps a lock while it writes one file
+LOCK_TIMEOUT = 60.0  # seconds; a process holds a lock while it writes one file
 
 
 def _readable(record: Record) -> dict[str, Any]:
-    """The record as JSON, after the same checks as on reading."""
+    """The record as JSON. Applies the same checks as reading."""
     raw = record.to_json()
     _, problems = parse(raw, record.name)
     if problems:
@@ -33,16 +32,16 @@ def _readable(record: Record) -> dict[str, Any]:
 
 
 def append(record: Record, folder: Path) -> None:
-    """Adds the measurements to the journal, at a cost that does not grow with the record.
+    """Adds the measurements to the journal, in a time that does not depend on the record's size.
 
-    Raises RecordsError if the record could not be read again, as save() does.
+    Raises RecordsError if the record would be unreadable, as save() does.
     """
     path = record.path(folder)
     line = json.dumps(_readable(record)).encode() + b"\n"
     with _locked(path), open(journal_of(path), "ab+") as journal:
         if journal.tell():
             journal.seek(-1, os.SEEK_END)
-            if journal.read() != b"\n":  # a kill or a full disk cut the last line off
+            if journal.read() != b"\n":  # a kill or a full disk truncated the last line
                 line = b"\n" + line
         journal.write(line)
 
@@ -52,11 +51,11 @@ def save(
     folder: Path,
     choose: Callable[[Record], dict[str, Measurement]] | None = None,
 ) -> Path:
-    """Joins the measurements with those in the file and in its journal, and writes the file.
+    """Merges the measurements with those in the file and its journal, and writes the file.
 
-    `choose` takes the existing record and returns the measurements that belong in it. Meanwhile no
-    other process writes. The file is written whole or not at all. Raises RecordsError if the
-    existing record cannot be read, or if the new one could not be read again.
+    `choose` receives the existing record and returns the measurements to add. No other process
+    writes in the meantime. The file is written atomically. Raises RecordsError if the existing
+    record cannot be read, or if the new record would be unreadable.
     """
     path = record.path(folder)
     with _locked(path):
@@ -75,7 +74,7 @@ def save(
 
 
 def _hidden(folder: Path) -> Path:
-    """The folder of journals and locks, which is made if it does not exist."""
+    """The folder of journals and locks, which is created if necessary."""
     hidden = folder / ".journal"
     hidden.mkdir(parents=True, exist_ok=True)
     ignore = hidden / ".gitignore"
@@ -85,7 +84,7 @@ def _hidden(folder: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Raises OSError if no record can be written. Call it before work that takes long."""
+    """Raises OSError if no record can be written. Call this function before long work."""
     for place in (_hidden(folder), folder):
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"x")
@@ -93,7 +92,7 @@ def check_writable(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Locks the record for one process. The lock ends with the process, however that ends."""
+    """Locks the record for one process. The lock ends with the process, even if it is killed."""
     import filelock  # imported here, because reading does not need it
 
     folder = _hidden(path.parent)
@@ -106,7 +105,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
-    """Writes a file whole or not at all. The file keeps its mode, and a link remains a link."""
+    """Writes a file atomically. The file keeps its mode, and a link remains a link."""
     target = path.resolve()
     if scratch is None or path.is_symlink():  # the target of a link may be on another disk
         scratch = target.with_name(f".{target.name}.tmp")
@@ -124,7 +123,7 @@ def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
 
 
 def contradictions(left: Record, right: Record) -> list[str]:
-    """The ids for which two records of one name report different verdicts on the same code."""
+    """The ids for which two records of the same name have different verdicts on the same code."""
     return [
         id
         for id in sorted(left.measurements.keys() & right.measurements.keys())
@@ -136,11 +135,11 @@ def contradictions(left: Record, right: Record) -> list[str]:
 def updates(
     old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
 ) -> dict[str, Measurement]:
-    """The measurements of `new` that belong in `old`: missing there, of the current code, or newer.
+    """The measurements of `new` to add to `old`: missing there, of the current code, or newer.
 
-    A measurement that contradicts the other is never taken, and with `changes_only` neither is one
-    that agrees. Between two of the same day the content decides, so that the order of merging makes
-    no difference.
+    A contradictory measurement is never added. With `changes_only`, neither is a measurement with
+    the same outcome. For measurements of the same day, the content decides, so that the order of
+    merging makes no difference.
     """
 
     def rank(id: str, measurement: Measurement) -> tuple[bool, str, str]:

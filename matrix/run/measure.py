@@ -51,7 +51,7 @@ def lacking(
 def measured_here(
     reproducer: Reproducer, device: str, measured: list[Record]
 ) -> Iterator[tuple[Record, Measurement]]:
-    """The measurements of the current code on this kind of platform, oldest torch first."""
+    """The measurements of the current code on this kind of machine, oldest torch first."""
     for record, measurement in records.fresh(measured, reproducer, device):
         if (record.platform, record.machine) == (sys.platform, platform.machine()):
             yield record, measurement

@@ -244,8 +244,7 @@ class Worker:
         self.processes[place].build()
 
     def start(self, place: int, job: dict[str, Any]) -> tuple[Process, int]:
-        """Starts a job in the process at this place. Returns the process and the result's number.
-        """
+        """Starts a job in the process at `place`. Returns the process and the result's number."""
         process, number = self.processes[place], next(self.numbers)
         process.send({**job, "job": number})
         return process, number

@@ -1,6 +1,6 @@
 """Builds the static site: `nox -s site`, or `torch-repros site`.
 
-The site makes no requests, and is readable without JavaScript.
+The site makes no requests and is readable without JavaScript.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..explain.text import NOT_MEASURED, Measured
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (
-    ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
+    ".torch-repros-site"  # lists the files of a build, so that the next build deletes only these
 )
 
 DESCRIPTION = 300  # characters: more than search engines show
@@ -39,15 +39,15 @@ WHOSE = {"torch": "PyTorch bug", "design": "by design", "usage": "calling code"}
 
 
 class SiteError(Exception):
-    """The folder has files that no build wrote."""
+    """The folder contains files that no build wrote."""
 
 
 def build(
     folder: Path, reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> list[Path]:
-    """Writes the site and returns its files. `url` is its future address, if it is known.
+    """Writes the site and returns its files. `url` is the site's future address, if known.
 
-    Raises SiteError, with nothing changed, if the folder has files that no build wrote.
+    Raises SiteError, without changing anything, if the folder contains files that no build wrote.
     """
     earlier = _earlier(folder)
     names: list[str] = []
@@ -60,7 +60,7 @@ def build(
             if path.parent not in folders:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 folders.add(path.parent)
-            listed.write(f"{name}\n")  # first, so that an interrupted build's files are known
+            listed.write(f"{name}\n")  # first, so that the files of an interrupted build are known
             path.write_bytes(text.encode())
             names.append(name)
     for name in earlier.difference(names):
@@ -85,12 +85,12 @@ def _earlier(folder: Path) -> set[str]:
 def pages(
     reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """(name, text) of every file of the site."""
+    """(name, text) of every file on the site."""
     return Site(reproducers, records, url).files()
 
 
 class Site:
-    """What the files of the site are made from, and a method for each kind of file."""
+    """The data for the site's files, and a method for each kind of file."""
 
     def __init__(self, reproducers: list[Reproducer], records: list[Record], url: str) -> None:
         self.reproducers = reproducers
@@ -100,16 +100,16 @@ class Site:
         groups = [Group(group, by_id) for group in causes.load()]
         self.groups = [group for group in groups if group.reproducers]
         self.failures = [Failure(reproducer, self.measured, groups) for reproducer in reproducers]
-        # the others keep their pages
+        # retired failures keep their pages
         self.shown = [failure for failure in self.failures if failure.reproducer.is_current]
         self.failure_of = {failure.id: failure for failure in self.failures}
         self.measurements = _by_id(records)
         self.environment = _environment(self.failures, self.measured.minors, records, self.url)
         self.draw = _drawer(self.environment, self.measured.minors)
-        self.addresses: list[str] = []  # of the pages made so far
+        self.addresses: list[str] = []  # of the pages rendered so far
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """(name, text) of each. The site map comes last: it has the addresses of all pages."""
+        """(name, text) of each file. The site map is last, because it lists all other pages."""
         yield self.index()
         yield "data.js", f"const DATA = {_json(data(self.shown, self.groups))};\n"
         for failure in self.failures:
@@ -126,7 +126,7 @@ class Site:
     def page(
         self, template: str, name: str, title: str, description: str, **values: Any
     ) -> tuple[str, str]:
-        """A page, whose address goes into the site map."""
+        """A page. Its address is added to the site map."""
         address = self.url + ("" if name == "index.html" else name)
         self.addresses.append(address)
         text = self.environment.get_template(template).render(
@@ -155,7 +155,7 @@ class Site:
         )
 
     def files_of(self, failure: Failure) -> Iterator[tuple[str, str]]:
-        """The page of a failure, its program and its data."""
+        """The page, the program and the data of a failure."""
         pairs = self.measurements.get(failure.id, [])
         texts = [message for message in failure.messages if len(message) < DESCRIPTION]
         description = f"{' / '.join([*texts, failure.title])}. {' '.join(failure.why)}"
@@ -194,7 +194,7 @@ class Site:
         yield "changes.xml", _feed(self.environment, exports.changes(current, self.measured))
 
     def site_map(self) -> Iterator[tuple[str, str]]:
-        """What search engines read, if the site's address is known."""
+        """The files for search engines, if the site's address is known."""
         if self.url:
             text = self.environment.get_template("sitemap.xml").render(addresses=self.addresses)
             yield "sitemap.xml", text
@@ -246,13 +246,13 @@ def _environment(
         newest=max(dates, default="never"),
     )
     macros = environment.get_template("macros.html").module
-    # Every page has these parts, which are rendered once, not once per page.
+    # Every page has these parts, which are rendered only once.
     environment.globals.update(legend=macros.legend(), heads=macros.heads())  # type: ignore[attr-defined]
     return environment
 
 
 def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[list[str]], Markup]:
-    """draw(states) is a row of cells. Each cell is rendered once, not once per reproducer."""
+    """A function draw(states) that returns a row of cells. Each cell is rendered only once."""
     macro = environment.get_template("macros.html").module.cell  # type: ignore[attr-defined]
 
     @cache
@@ -263,7 +263,7 @@ def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[lis
 
 
 def _ranged(environment: jinja2.Environment) -> Callable[[Failure, str], Markup]:
-    """ranged(failure, device) is the content of a cell of the index."""
+    """A function ranged(failure, device) that returns the content of a cell in the index."""
     macro = environment.get_template("macros.html").module.range  # type: ignore[attr-defined]
 
     def ranged(failure: Failure, device: str) -> Markup:
@@ -273,7 +273,7 @@ def _ranged(environment: jinja2.Environment) -> Callable[[Failure, str], Markup]
 
 
 def _wrong_answer(failure: Failure | None) -> str:
-    """The address of the form in which users report a wrong answer."""
+    """The address of the form with which users report a wrong answer."""
     title = f"&title={quote(f'Wrong answer: {failure.id}')}" if failure else ""
     return f"{HOME}/issues/new?template=wrong_answer.yml{title}"
 
@@ -318,10 +318,10 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
 
 
 def _words(reproducer: Reproducer) -> str:
-    """The words of its search phrases for the filter, which finds parts of words.
+    """The words of the search phrases, for a filter that matches parts of words.
 
-    Each word is there once, and only if the id, title and messages do not contain it. (The phrases
-    themselves would double the size of the page.)
+    Each word is listed once, and only if it does not occur in the id, title and messages. (The
+    complete phrases would double the size of the page.)
     """
     text = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
     words: list[str] = []
@@ -333,7 +333,7 @@ def _words(reproducer: Reproducer) -> str:
 
 
 def _feed(environment: jinja2.Environment, changes: list[exports.Change]) -> str:
-    """A feed of what each release of torch broke and fixed."""
+    """A feed of the failures that each release of torch introduced and fixed."""
     listed = environment.get_template("change.html")
     return environment.get_template("changes.xml").render(
         entries=[(change, listed.render(one=change, headings=compare.CHANGES)) for change in changes],

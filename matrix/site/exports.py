@@ -1,6 +1,5 @@
-"""The data of the site for other programs: every verdict, a file per failure, their schema.
-
-If a key is removed or its meaning changes, `format` changes.
+"""The site's data for other programs: every verdict, a file per failure, and their schema.
+`format` changes if a key is removed or changes its meaning.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Verdicts = dict[str, dict[str, dict[str, str]]]
 
 
 def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
-    """Device -> release -> the verdict, its date, and what the header expects."""
+    """Device -> release -> the verdict, its date, and the header's expectation."""
     return {
         device: {
             minor: {"verdict": standing.state, "expected": standing.expected, "date": standing.date}
@@ -32,7 +31,7 @@ def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
 
 
 def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
-    """Every cell of the current reproducers, one after the other."""
+    """A flat list of every cell of the current reproducers."""
     return {
         "format": FORMAT,
         "releases": measured.minors,
@@ -49,7 +48,7 @@ def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
 def failure(
     reproducer: Reproducer, measured: Measured, of_devices: list[ranges.Range]
 ) -> dict[str, Any]:
-    """Everything about one failure: its header, its texts, and its measurements."""
+    """The complete data of one failure: its header, its texts, and its measurements."""
     return {
         "format": FORMAT,
         "id": reproducer.id,
@@ -62,7 +61,7 @@ def failure(
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of grid() and of failure()."""
+    """The JSON Schema of grid() and failure()."""
     text: dict[str, Any] = {"type": "string"}
     texts = {"type": "array", "items": text}
     release = {"type": "string", "pattern": r"^\d+\.\d+$"}
@@ -122,7 +121,7 @@ def schema() -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object that has exactly these keys."""
+    """The schema of an object with exactly these keys."""
     return {
         "type": "object",
         "properties": properties,
@@ -133,7 +132,9 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """The failures that a release brought and fixed, as measured on it and the release before."""
+    """The failures that a release introduced or fixed, as measured on this and the previous
+    release.
+    """
 
     before: str
     torch: str
@@ -149,7 +150,7 @@ _DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "g
 
 
 def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
-    """The changes of every release that changed something, newest first."""
+    """The changes in each release that has any, newest first."""
     result = []
     rows = [
         (reproducer, device, measured.states.standings(reproducer, device, measured.minors))
@@ -173,7 +174,7 @@ def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
 
 
 def _is_a_gap(row: dict[str, Standing], before: str, torch: str) -> bool:
-    """True if the failure is there before and after a release on which it cannot be run."""
+    """True if the failure exists before and after a release on which it cannot be run."""
     minors = list(row)
     sides = (minors[: minors.index(torch)], minors[minors.index(torch) :])
     return "unavailable" in (row[before].state, row[torch].state) and all(

@@ -1,4 +1,4 @@
-"""Prepares what the site shows of a reproducer, and of a message with several causes."""
+"""Prepares the site's data for a reproducer, and for a message with several causes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..evidence.states import BY_NAME, EXPECTED
 from ..explain import ranges, wording
 from ..explain.text import Measured
 
-SHOWN = 1_500  # characters of a recorded text; each release has errors of 13,000
+SHOWN = 1_500  # characters shown of a recorded text; each release has errors with 13,000
 TEXTS = 3  # recorded texts on a page: the newest wordings
-RELATED = 5  # failures of a family, if nothing else relates them
-# What differs from run to run and means nothing: a process, an address, a line.
+RELATED = 5  # failures of a family that are not related in another way
+# Insignificant differences between runs: process ids, addresses, line numbers.
 _OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 
 
@@ -37,7 +37,7 @@ class Group:
 
     @property
     def messages(self) -> list[str]:
-        """The wordings that are not in its title."""
+        """The wordings that do not occur in the title."""
         texts = (wording.readable(text) for reproducer in self.reproducers for text in reproducer.texts)
         return [text for text in dict.fromkeys(texts) if text.lower() not in self.title.lower()]
 
@@ -82,8 +82,8 @@ class Failure:
 
     @property
     def cells(self) -> dict[str, list[str]]:
-        """Device -> a sign per release, and a letter for what its header expects if nobody has
-        measured it.
+        """Device -> a sign per release, and a letter for the header's expectation on releases
+        without measurements.
         """
         return {
             device: [
@@ -95,7 +95,7 @@ class Failure:
 
     @property
     def device(self) -> str:
-        """The first device on which it fails."""
+        """The first affected device."""
         affected = self.reproducer.affected
         devices = self.reproducer.devices
         return next((name for name in devices if affected[name] != "never"), devices[0])
@@ -114,11 +114,11 @@ class Failure:
 
     @property
     def why(self) -> list[str]:
-        """The paragraphs of its docstring: what is seen, the cause, why the popular fix fails."""
+        """The paragraphs of the docstring: the symptom, the cause, why the popular fix fails."""
         return [" ".join(paragraph.split()) for paragraph in self.reproducer.doc.split("\n\n")]
 
     def left(self, pairs: list[tuple[Record, Measurement]]) -> Seen | None:
-        """The symptom that the popular fix left on the newest torch that has the failure."""
+        """The symptom that the popular fix left on the newest torch with the failure."""
         texts = [
             Seen(f"{record.minor}, {record.device}", _start(measurement.popular_fix))
             for record, measurement in pairs
@@ -128,7 +128,7 @@ class Failure:
 
 
 def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
-    """Heading -> failures, each under the first heading that fits."""
+    """Heading -> failures, each under the first heading that applies."""
     sees = {other.id for group in failure.groups for other in group.reproducers}
     others = [other for other in shown if other.id != failure.id]
     tests: dict[str, Callable[[Failure], bool]] = {
@@ -144,7 +144,7 @@ def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
     for heading, fits in tests.items():
         named = {other.id for several in by_heading.values() for other in several}
         fitting = [other for other in others if fits(other) and other.id not in named]
-        if heading.startswith("Also"):  # those that follow it, so that each is named somewhere
+        if heading.startswith("Also"):  # the next failures, so that each is listed somewhere
             fitting = sorted(fitting, key=lambda other: (other.id < failure.id, other.id))[:RELATED]
         if fitting:
             by_heading[heading] = fitting
@@ -152,8 +152,8 @@ def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
 
 
 def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
-    """The recorded texts, newest first; the messages that none of them has; and one line for all
-    measurements that agree in everything.
+    """The recorded texts, newest first; the messages that occur in none of them; and one line for
+    each set of identical measurements.
     """
     fresh = [(record, measurement) for record, measurement in measured if not measurement.is_stale(reproducer)]
     texts: dict[tuple[str, str], list[tuple[Record, Measurement]]] = {}
@@ -187,7 +187,7 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
 
 
 def _start(text: str) -> str:
-    """The start of a text, enough to recognise it. The records have all of it."""
+    """The start of a text, long enough to recognize it. The records have the complete text."""
     rest = len(text) - SHOWN
     return text if rest <= 0 else f"{text[:SHOWN]}... [{rest} characters more]"
 

@@ -1,4 +1,4 @@
-"""Reads copies: what a header says, and what you and upstream have changed since."""
+"""Reads copies: their headers, your changes, and upstream's changes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .originals import digest, known, known_origin, normalised, read_text, upstr
 
 KEPT = ".torch-repros"
 COPIES = "copies.txt"
-BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
-HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
+BASE_ENDINGS = (".orig", ".py")  # 0.1.0 wrote ".py" files, but formatters rewrote them
+HEADER_WITHIN = 20  # lines; a byte order mark, an encoding or a license may precede the header
 HEADER_WITHIN_BYTES = 1 << 16
 HEADER_PATTERN = re.compile(
     r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+?)[ \t]*\n"
@@ -24,14 +24,15 @@ HEADER_PATTERN = re.compile(
     r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})[ \t]*\n",
     re.M,
 )
-# The marks of an unresolved conflict. "=======" below a title of its length is a heading, which
-# would block every update. A marker that this misses is a syntax error, except in a string.
+# The markers of an unresolved conflict. A "=======" below a title of the same length is a heading,
+# which must not block updates. A marker that this pattern misses is a syntax error, except in a
+# string.
 CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
 _UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
 
 
 class VendorError(Exception):
-    """The operation failed, and partial writes were undone. One line per problem."""
+    """The operation failed, and partial writes were undone. The message has a line per problem."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class Copy:
     """One vendored file."""
 
     path: Path
-    origin: str  # its path upstream, such as "reference_fixes/amp.py"
-    version: str  # of torch-repros that it was made from
-    sha: str  # of the upstream text that it was made from
-    raw: str  # all of its text, with its own line ends
+    origin: str  # the upstream path, such as "reference_fixes/amp.py"
+    version: str  # the version of torch-repros that made the copy
+    sha: str  # the sha256 of the original upstream text
+    raw: str  # the complete text, with its own line ends
     above: str  # the text above the header, lines ended by \n
     mine: str  # the text below the header, lines ended by \n
-    theirs: str | None  # upstream's text now; None if upstream has no such file any more
+    theirs: str | None  # upstream's current text; None if upstream removed the file
 
     @property
     def edited(self) -> bool:
@@ -57,12 +58,12 @@ class Copy:
 
     @property
     def newer(self) -> bool:
-        """True if this revision does not know its text, which then is from a later one."""
+        """True if this revision does not know the text, which is then from a later revision."""
         return self.sha not in known() and (self.theirs is None or self.moved)
 
     @property
     def marker(self) -> int:
-        """The line of the file that has the first conflict marker, or 0 if there is none."""
+        """The number of the line with the first conflict marker, or 0 if there is none."""
         text = normalised(self.raw)
         match = CONFLICT_PATTERN.search(text)
         return text.count("\n", 0, match.start()) + 1 if match else 0
@@ -81,7 +82,7 @@ class Copy:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be merged into it, or "" if it can."""
+        """The reason why upstream's changes cannot be merged, or ""."""
         if self.marker:
             return (
                 f"{self.path}: line {self.marker} is a conflict marker; "
@@ -100,7 +101,7 @@ class Copy:
 
     @property
     def unneeded(self) -> list[str]:
-        """The functions that are not needed from some torch on, as their docstrings say."""
+        """The functions that newer torch versions make unnecessary, according to docstrings."""
         try:
             nodes = ast.parse(self.mine).body
         except (SyntaxError, ValueError):  # the user's edits need not be Python
@@ -114,12 +115,12 @@ class Copy:
 
     @property
     def base(self) -> str:
-        """The upstream text that it was made from. Raises VendorError if it cannot be found."""
+        """The original upstream text. Raises VendorError if it cannot be found."""
         if not self.edited:
             return self.mine
         if self.theirs is not None and not self.moved:
             return self.theirs
-        # Its folder, the one above for a vendored test, and one more for a folder that was moved.
+        # The copy's folder, its parent for a vendored test, and one more level for a moved folder.
         homes = absolute(self.path).parents[:3]
         for original in (
             home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS
@@ -143,9 +144,9 @@ def render_header(origin: str, text: str) -> str:
 
 
 def read(folder: Path) -> tuple[list[Copy], list[str]]:
-    """Every copy in the folder that can be read, and one line per problem of the others.
+    """All readable copies in the folder, and one line per problem in the other copies.
 
-    Raises VendorError if there are none at all.
+    Raises VendorError if there are no copies.
     """
     copies, problems = [], []
     recorded = _recorded(folder)
@@ -163,7 +164,7 @@ def read(folder: Path) -> tuple[list[Copy], list[str]]:
 
 
 def read_copy(path: Path, recorded: bool = False) -> Copy | None:
-    """The copy. None for a file without a header that is not on record, because it is not a copy.
+    """The copy, or None for a file without a header that is not on record.
 
     Raises VendorError for a copy that cannot be identified.
     """
@@ -172,7 +173,7 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
             raise OSError(0, "not a file")
         with path.open("rb") as file:
             content = file.read(HEADER_WITHIN_BYTES)
-            if _header(content):  # other files are not read whole, because they may be large
+            if _header(content):  # other files may be large, and are not read completely
                 content += file.read()
     except OSError as error:
         if not recorded:
@@ -208,14 +209,14 @@ def _header(content: bytes) -> re.Match[str] | None:
 
 
 def _recorded(folder: Path) -> set[Path]:
-    """The files that were vendored into the folder, its tests/, or the folder above it."""
+    """The files that were vendored into the folder, its tests/, or its parent folder."""
     folder = absolute(folder)
     homes = (folder / "tests", folder, folder.parent)
     return {home / name for home in homes for name in listed(home)}
 
 
 def absolute(path: Path) -> Path:
-    """The absolute path without "..", whose parent would be wrong. Links are not followed."""
+    """The absolute path without "..", so that parents are correct. Links are not followed."""
     return Path(os.path.abspath(path))
 
 
@@ -227,12 +228,12 @@ def listed(home: Path) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their ends. splitlines() would also split at a form feed or a lone \\r."""
+    """The lines with their line ends. splitlines() also splits at a form feed or a lone \\r."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def differences(copy: Copy) -> tuple[str, str]:
-    """(your edits, upstream's), each a diff from the text that the copy was made from."""
+    """(your edits, upstream's edits), each a diff from the original text."""
     base = lines_of(copy.base)
 
     def diff(after: str, name: str) -> str:

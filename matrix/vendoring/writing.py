@@ -1,4 +1,4 @@
-"""Writes copies and the files beside them: all or nothing, one writer at a time."""
+"""Writes copies and their accompanying files: all or nothing, and one writer at a time."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from .originals import digest, normalised
 
 SCRATCH = "tmp"
 SETTINGS = {
-    ".gitattributes": b"* -text\n",  # git does not change line ends
-    # Many projects ignore *.orig, without which nothing can be merged.
+    ".gitattributes": b"* -text\n",  # prevents git from changing line ends
+    # Many projects ignore *.orig, but merging needs these files.
     ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
 }
 
 
 def render(origin: str, upstream_text: str, body: str, old: Copy | None) -> bytes:
-    """The whole file, with the lines above the header and the line ends of the file it replaces."""
+    """The complete file, with the line ends and the lines above the header of the replaced file."""
     text = render_header(origin, upstream_text) + body
     return (with_line_ends_of(old.raw, old.above + text) if old else text).encode()
 
 
 def with_line_ends_of(raw: str, text: str) -> str:
-    """The text with the line ends of the same lines in `raw`. New lines end as most lines there."""
+    """The text with the line ends of the same lines in `raw`. New lines end like most lines there.
+    """
     if "\r\n" not in raw:
         return text
     old, new = lines_of(raw), lines_of(text)
@@ -51,8 +52,8 @@ def with_line_ends_of(raw: str, text: str) -> str:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Allows one writer at a time. The lock of a process that was killed is free again."""
-    import filelock  # imported here: it takes longer than the rest of the command line
+    """Allows one writer at a time. The lock of a killed process is released."""
+    import filelock  # imported here, because it takes longer than the rest of the command line
 
     kept = folder / KEPT
     for path in (kept, kept / "lock", kept / SCRATCH):
@@ -61,7 +62,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         kept.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(kept / "lock", timeout=10):
-            shutil.rmtree(kept / SCRATCH, ignore_errors=True)  # of a process that was killed
+            shutil.rmtree(kept / SCRATCH, ignore_errors=True)  # left by a killed process
             yield
     except filelock.Timeout:
         raise VendorError(f"another torch-repros is writing to {folder}") from None
@@ -71,7 +72,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def leads_out(path: Path, folder: Path) -> str:
-    """A problem if the path is, or goes through, a symbolic link below the folder; else ""."""
+    """A problem if the path is or contains a symbolic link below the folder; otherwise ""."""
     for link in (path, path.parent):
         if link != folder and link.is_symlink():
             return f"{link} is a symbolic link and might point outside {folder}"
@@ -79,13 +80,13 @@ def leads_out(path: Path, folder: Path) -> str:
 
 
 def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[Path]) -> None:
-    """Writes all the files, or leaves all as they were. `copies` are recorded beside them.
+    """Writes all the files, or leaves all unchanged. Also records `copies` in copies.txt.
 
-    If this is killed halfway, each file is whole, either old or new, and its base is kept.
+    If the process is killed, each file is complete, either old or new, and its base is kept.
     """
     kept = home / KEPT
-    # In this order, so that after a kill the text that a header names is there, and so is the
-    # previous text of the file.
+    # In this order, so that after a kill both the text that a header names and the previous text of
+    # the file exist.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
     for name, content in SETTINGS.items():
@@ -100,7 +101,7 @@ def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[P
             (path, *_stage(path, content, scratch / str(number)))
             for number, (path, content) in enumerate(changed)
         ]
-        # From here on there are only renames, which need no space and can be undone.
+        # The remaining operations are renames, which need no space and can be undone.
         for path, new, old in staged:
             os.replace(new, path)
             replaced.append((path, old))
@@ -117,14 +118,14 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def _record(home: Path, copies: list[Path]) -> bytes:
-    """The content of copies.txt: the files in it that still exist, and these copies."""
+    """The content of copies.txt: the listed files that still exist, and these copies."""
     names = {name for name in listed(home) if name and (home / name).is_file()}
     names |= {os.path.relpath(path, home).replace(os.sep, "/") for path in copies}
     return os.fsencode("".join(f"{name}\n" for name in sorted(names) if "\n" not in name))
 
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
-    """(file with the new content, file with the old one, which exists only if `path` does)."""
+    """(file with the new content, file with the old content, which exists only if `path` does)."""
     new, old = scratch.with_suffix(".new"), scratch.with_suffix(".old")
     scratch.parent.mkdir(exist_ok=True)
     path.parent.mkdir(exist_ok=True)

@@ -176,7 +176,7 @@ def _limit_files() -> None:
     import resource
 
     _limit(resource.RLIMIT_FSIZE, FILE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores the signal, and not every write is checked
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; not all writes are checked
 
 
 def _limit(kind: int, value: int) -> None:

@@ -1,8 +1,8 @@
-// What works only with script: the paste box, the filters, the copy buttons. Everything else is in the page without it.
+// The parts that need a script: the paste box, the filters, the copy buttons. The rest of the page works without it.
 "use strict";
 
-// find() and its helpers do what matrix/explain/explain.py does, with the patterns that it puts into the
-// page's data; a test holds both to the same answers.
+// find() and its helpers work like matrix/explain/explain.py, with its patterns, which are part of the page's data.
+// A test compares the answers of both.
 
 function clean(text, { escapes, prefix, blanks, edges, starts, rule, curly }) {
   const launcher = new RegExp(prefix);
@@ -39,7 +39,7 @@ function search(lines, patterns, data) {
     length += line.text.length;
   }
   const joined = sorted.map((line) => line.text).join("");
-  // Lines of one process are one line; no message goes on in those of another.
+  // The lines of one process are joined. No message continues in the lines of another process.
   const several = lines.some((line) => line.prefix);
   const last = (line, at) => several && line.prefix !== sorted[at + 1]?.prefix;
   const flat = sorted.map((line, at) => line.text.replaceAll("\n", last(line, at) ? "\n" : " ")).join("");
@@ -88,7 +88,7 @@ function symptomsOf(lines, data) {
   return new Map(best.filter(([, match]) => match && match.start === first));
 }
 
-// The causes that the text itself names: id -> match.
+// The causes that the text itself names, as id -> match.
 function namedBy(ids, found, title, data) {
   const messages = (id) => data.entries.find((entry) => entry.id === id)?.messages || [];
   const matched = ids.flatMap((id) => messages(id).filter((one) => found.has(one)).map((one) => [id, one]));
@@ -133,7 +133,7 @@ function find(text, data) {
   return answers;
 }
 
-// What matrix/explain/readings.py says of the numbers in a message, function by function.
+// Explanations of the numbers in a message, with the same functions as matrix/explain/readings.py.
 const bytes = (number, unit) => Number(number) * 1024 ** "bkmgt".indexOf(unit[0].toLowerCase());
 const sizesOf = (text) => (text.match(/\d+/g) || []).map(Number);
 const same = (a, b) => a.length === b.length && a.every((size, at) => size === b[at]);
@@ -229,11 +229,11 @@ function element(name, text, ...children) {
   return made;
 }
 
-// --- what is known of a failure on a release, from the cells of DATA ---
+// --- the state of a failure on a release, from the cells of DATA ---
 
 const byId = (data) => (data.byId ||= new Map(data.entries.map((entry) => [entry.id, entry])));
 
-// What was measured, or else what the header expects: { state, measured }.
+// The measured state or, without a measurement, the state that the header expects: { state, measured }.
 function standing(entry, device, minor, data) {
   const at = data.minors.indexOf(minor);
   const [signs, expected] = entry.cells[device];
@@ -243,7 +243,7 @@ function standing(entry, device, minor, data) {
 const isThere = ({ state }) => state === "reproduced" || state === "affected";
 const isAbsent = ({ state }) => state === "absent" || state === "not affected";
 
-// "2.11" where it was there before and is absent now, by evidence of one kind.
+// "2.11" if the failure existed before and is absent now, according to evidence of the same kind.
 function fixedIn(entry, device, minor, data) {
   const now = standing(entry, device, minor, data);
   let since = minor;
@@ -257,7 +257,7 @@ function fixedIn(entry, device, minor, data) {
   return "";
 }
 
-// The same in words.
+// The standing with a description.
 function status(entry, device, minor, data) {
   const found = standing(entry, device, minor, data);
   const since = fixedIn(entry, device, minor, data);
@@ -288,7 +288,7 @@ function fix(entry) {
   return ["Fix: ", code, ` of ${module}.py: `, element("code", `torch-repros vendor ${module} --into DIR`)];
 }
 
-// What is between backticks as code.
+// The text with code elements for backticks.
 const marked = (text) => text.split("`").map((part, at) => element(at % 2 ? "code" : "span", part));
 
 function showAnswers(text, data, where) {
@@ -342,7 +342,7 @@ function showAnswers(text, data, where) {
 const CONTROLS = ["words", "family", "origin", "kind", "device", "torch", "standing", "old", "sort"];
 const value = (id) => document.getElementById(id).value;
 
-// Per device, what `torch-repros compare` says of two releases: a change, "same", "unknown" or "".
+// The result of `torch-repros compare` for two releases on a device: a change, "same", "unknown" or "".
 function changeOf(entry, device, old, minor, data) {
   const [signs] = entry.cells[device];
   const [before, after] = [old, minor].map((release) => data.signs[signs[data.minors.indexOf(release)]]);
@@ -352,7 +352,7 @@ function changeOf(entry, device, old, minor, data) {
   return [before, after].every((state) => ["absent", "unavailable"].includes(state)) ? "" : "unknown";
 }
 
-// What the cells of the table say of the ranges, kept while they say something else.
+// The original contents of the table's cells (ranges), kept while the cells show other texts.
 const ranges = {};
 
 function said(words, how) {
@@ -408,7 +408,7 @@ function filter(data) {
   history.replaceState(null, "", query.size ? `#${query}` : location.pathname.split("/").pop() || "./");
 }
 
-// A device sorts by its newest change, the newest first; all else by the alphabet.
+// Device columns sort by the newest change, newest first. Other columns sort alphabetically.
 function sortRows(data) {
   const by = value("sort");
   const lastChange = ({ cells }) => {
@@ -425,7 +425,7 @@ function sortRows(data) {
   }
 }
 
-// Whether there is anything to restore.
+// Restores the controls from the address. Returns true if the list has to be shown.
 function restore() {
   const found = [...new URLSearchParams(location.hash.slice(1))].filter(([id]) => CONTROLS.includes(id));
   const list = found.length > 0 || location.hash === "#grid";
@@ -434,13 +434,13 @@ function restore() {
   return list;
 }
 
-// --- what a page starts with ---
+// --- the start of a page ---
 
 async function copy(button) {
   const text = button.parentElement.querySelector("code").textContent;
   try {
     await navigator.clipboard.writeText(text);
-  } catch {  // from file:// there may be no clipboard to write to
+  } catch {  // a file:// page may have no clipboard
     const area = element("textarea");
     area.value = text;
     document.body.append(area);
@@ -482,19 +482,19 @@ function start(data) {
     });
     head.replaceChildren(button);
   }
-  // what was restored or typed before the data came
+  // apply values that were restored or typed before the data arrived
   if (restore() || CONTROLS.some(value)) refresh();
   answer();
   addEventListener("hashchange", () => restore() && refresh());
   document.documentElement.className = "js ready";
 }
 
-// The data are larger than the page, and nothing that is shown first needs them.
+// The data are larger than the page, and the initial view does not need them.
 function load() {
   const script = element("script");
   script.src = "data.js";
   script.addEventListener("load", () => start(DATA));
-  script.addEventListener("error", () => {  // the table can be read all the same
+  script.addEventListener("error", () => {  // the table is still readable
     document.documentElement.className = "js ready";
     document.getElementById("count").textContent = "The data did not load: filters and answers do not work. Reload the page.";
   });
