@@ -368,7 +368,7 @@ def cite(
 
     The verdict comes first, then a short program that shows the failure and its control, and with
     --run its output on this machine. A failure that is absent on that torch and device is not
-    reported. Only PyTorch's own bugs can be reported to PyTorch.
+    reported. Only PyTorch's own bugs are reported to PyTorch.
 
     Exit status: 0 the report is on standard output, its title on standard error; 1 there is nothing
     to report; 3 the device or interpreter cannot be used.

@@ -155,7 +155,7 @@ def _closing(file: BinaryIO) -> Iterator[str]:
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
-    """The text, decoded from UTF-8 or from PowerShell's UTF-16. Invalid bytes are replaced."""
+    """The text, decoded from UTF-8 or PowerShell's UTF-16. Invalid bytes are replaced."""
     first = stream.read(PIECE)
     rest = iter(lambda: stream.read(PIECE), b"")
     return decoded(chain([first], rest), _encoding(first[:4096]))

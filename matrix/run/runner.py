@@ -54,7 +54,7 @@ def startup() -> float:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `report` has the results so far, and `total` is the intended number."""
+    """Ctrl-C during a run. `report` has the results so far, out of `total`."""
 
     def __init__(self, report: Report, total: int) -> None:
         self.report, self.total = report, total

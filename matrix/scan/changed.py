@@ -1,7 +1,5 @@
-"""Detects which findings a branch has added, with the help of git.
-
-The contents of files are compared without `git diff`, because its output depends on settings,
-attributes and environment variables.
+"""Detects which findings a branch has added, using git.  The contents of files are compared without
+`git diff`, because its output depends on settings, attributes and environment variables.
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ class GitError(Exception):
 
 @dataclass(frozen=True)
 class Branch:
-    """The working tree of a repository, and the commit at which its branch left another."""
+    """The working tree of a repository, and the commit at which the branch started."""
 
     top: Path
     names: frozenset[str]  # the files that git tracks or does not ignore
     before: dict[str, str]  # name at that commit -> blob
 
     def has_changed(self, path: Path) -> bool:
-        """True if a file of the branch is new, or if its content differs from that commit."""
+        """True if the file is new on the branch, or if its content differs from that commit."""
         name = self.name(path)
         if name not in self.names:
             return False
@@ -49,14 +47,14 @@ class Branch:
         return hashlib.new(kind, whole, usedforsecurity=False).hexdigest() != blob
 
     def name(self, path: Path) -> str:
-        """The path from the top, as git writes it; "" for a file outside the repository."""
+        """The path relative to the top, as git writes it, or "" outside the repository."""
         real = Path(os.path.realpath(path))
         return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else ""
 
     def copies(self, paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
         """Writes the former contents of these files, and of all deleted files, into a folder.
 
-        Returns the path of each copy -> the real path in the working tree.
+        Returns a mapping from each copy to the real path in the working tree.
         """
         names = {self.name(path) for path in paths} & self.before.keys()
         names |= {
@@ -86,7 +84,7 @@ class Branch:
 
 
 def since(base: str, folders: Iterable[Path]) -> list[Branch]:
-    """The branch of each repository that contains one of the folders, with uncommitted changes."""
+    """The branch, including uncommitted changes, of each repository that contains a folder."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
     tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}
@@ -114,7 +112,7 @@ def new(
     """The findings in these changed files that the branch has added.
 
     A finding is not new if a former finding has the same source lines and the same text. Moved code
-    therefore adds none.
+    therefore adds no findings.
     """
     before = _before(paths, branches, rules, jobs) if findings else []
     for key in (_in_its_scope, _in_its_file, _anywhere):
@@ -138,7 +136,7 @@ def _before(
 def _unmatched(
     findings: list[Finding], before: list[Finding], key: Callable[[Finding], object]
 ) -> tuple[list[Finding], list[Finding]]:
-    """The findings of each list that have no counterpart in the other."""
+    """The findings in each list without a counterpart in the other list."""
     unmatched = defaultdict(list)
     for finding in before:
         unmatched[key(finding)].append(finding)

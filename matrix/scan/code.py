@@ -1,6 +1,5 @@
-"""A Python file as the rules see it: its calls by name, its scopes, and the values of its names.
-
-Nothing is imported or run. A name is followed to its assignments in the function, in the class
+"""A Python file from a rule's point of view: calls by name, scopes, and the values of names.
+Nothing is imported or run. A name is traced to its assignments in the function, in the class
 (`self.x`) or in the module, but not through calls or into other files.
 """
 
@@ -32,7 +31,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Edit(NamedTuple):
-    """Text that replaces a piece of a file."""
+    """A replacement for a part of a file."""
 
     line: int  # from 1
     column: int  # in bytes of UTF-8, from 0, as in ast
@@ -42,7 +41,7 @@ class Edit(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A place that a rule has found."""
+    """A place that a rule found."""
 
     node: ast.AST
     what: str  # what happens here: a clause without a full stop, in the user's own names
@@ -56,7 +55,7 @@ Answer = TypeVar("Answer")
 def remembered(
     helper: Callable[Concatenate[Code, Question], Answer],
 ) -> Callable[Concatenate[Code, Question], Answer]:
-    """Caches the answers of a helper that walks much of a file and that rules call often."""
+    """Caches the results of a helper that traverses much of a file and is called often."""
 
     @wraps(helper)
     def answer(code: Code, /, *question: Question.args, **empty: Question.kwargs) -> Answer:
@@ -69,7 +68,7 @@ def remembered(
 
 
 class TooLong(Exception):
-    """The rules have used up their time: the file is generated, or is written to be slow."""
+    """The rules have exceeded their time limit, usually on generated or malicious code."""
 
 
 class Code:
@@ -85,10 +84,10 @@ class Code:
         self._statements: list[ast.AST] = []  # in source order
         self._imported: dict[str, str] = {}  # name in this file -> full dotted name
         self._bound: set[str] = set()  # names that this file defines or imports
-        self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # scope of a `global`, `nonlocal`
-        self._shared: set[tuple[ast.AST, str]] = set()  # assigned by inner functions, at any time
-        self.known: dict[object, object] = {}  # cached answers, by helper and question
-        # (scope, name) -> (place, value) of each assignment; None is an unknown value
+        self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # scope of a `global` or `nonlocal`
+        self._shared: set[tuple[ast.AST, str]] = set()  # assigned by inner functions at any time
+        self.known: dict[object, object] = {}  # cached results, by helper and arguments
+        # (scope, name) -> (place, value) of each assignment; None stands for an unknown value
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
         self._assigned = {}
         self._index()
@@ -105,7 +104,7 @@ class Code:
     # --- places -----------------------------------------------------------------------------------
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around a node, from its parent to the module."""
+        """The ancestors of a node, from its parent to the module."""
         while node in self.parent:
             node = self.parent[node]
             yield node
@@ -137,7 +136,7 @@ class Code:
         )
 
     def loops(self, node: ast.AST) -> list[ast.For | ast.AsyncFor | ast.While]:
-        """The loops of its function that repeat the node, innermost first."""
+        """The loops that repeat the node within its function, innermost first."""
         loops: list[ast.For | ast.AsyncFor | ast.While] = []
         inner: ast.AST = node
         for above in self.ancestors(node):
@@ -155,7 +154,7 @@ class Code:
         return node
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements of the block that a statement is in, itself included."""
+        """The statements of the block that contains a statement, including the statement itself."""
         above = self.parent[statement]
         for name in ("body", "orelse", "finalbody", "handlers"):
             block = getattr(above, name, None)
@@ -164,7 +163,7 @@ class Code:
         return [statement]
 
     def excludes(self, first: ast.AST, other: ast.AST) -> bool:
-        """True if the nodes are in two branches of one `if`, so that only one of them runs."""
+        """True if the nodes are in different branches of an `if`, so that only one runs."""
         self._check_time()
         branch: dict[ast.AST, str] = {}
         inner = first
@@ -182,7 +181,9 @@ class Code:
         return False
 
     def conditions(self, node: ast.AST) -> list[ast.expr]:
-        """The tests of the `if`s whose body has the node, innermost first, up to its function."""
+        """The tests of the `if`s whose body contains the node, innermost first, within its
+        function.
+        """
         tests: list[ast.expr] = []
         inner = node
         for above in self.ancestors(node):
@@ -194,9 +195,9 @@ class Code:
         return tests
 
     def within(self, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> list:  # type: ignore[type-arg]
-        """The nodes of these kinds below a node, itself included, in source order.
+        """The nodes of these kinds in a node, including the node itself, in source order.
 
-        The contents of inner functions and inner classes are left out.
+        The contents of inner functions and classes are left out.
         """
         self._check_time()
         if (node, kinds) in self._within:
@@ -213,8 +214,8 @@ class Code:
     def stays_python(self, edits: tuple[Edit, ...]) -> bool:
         """True if the file is still valid Python after these edits.
 
-        To save time, only the smallest statement around the edits that parses alone is checked. An
-        `elif`, for example, does not parse alone.
+        To save time, only the smallest enclosing statement that parses alone is checked. An `elif`,
+        for example, does not parse alone.
         """
         self._check_time()
         start, stop = min(edit[:2] for edit in edits), max(edit[2:4] for edit in edits)
@@ -240,7 +241,7 @@ class Code:
 
     @remembered
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
-        """The calls in a node, outside its inner functions; `names` limits their last names."""
+        """The calls in a node, except those in inner functions. `names` limits their last names."""
         return [
             call
             for call in self.within(node, ast.Call)
@@ -252,7 +253,7 @@ class Code:
     def full(self, node: ast.AST) -> str:
         """The dotted name with its imports resolved: "torch.nn.functional.softmax" for F.softmax.
 
-        It is ".eval" for a method of an expression that is not a name, and "" for all else.
+        ".eval" for a method of an expression that is not a name, and "" for other nodes.
         """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -267,7 +268,7 @@ class Code:
         return ".".join([first, *reversed(parts)])
 
     def torch(self, node: ast.AST) -> str:
-        """The last part of a name from torch ("softmax" for F.softmax), else "".
+        """The last part of a name from torch ("softmax" for F.softmax), or "".
 
         A bare name that the file neither imports nor defines counts as a name from torch, because
         the file may be a fragment or use `import *`.
@@ -278,15 +279,15 @@ class Code:
         return name if "." not in name and name not in self._bound else ""
 
     def method(self, call: ast.Call) -> str:
-        """The method that is called on an object: "softmax" for x.softmax(1), else ""."""
+        """The method called on an object ("softmax" for x.softmax(1)), or ""."""
         if isinstance(call.func, ast.Attribute) and not self.full(call.func).startswith("torch."):
             return call.func.attr
         return ""
 
     def value(self, node: ast.AST | None) -> ast.AST | None:
-        """The expression that a name holds at this place, or None if it is not known.
+        """The expression that a name refers to at this place, or None if it is unknown.
 
-        An expression that is not a name is returned as it is.
+        An expression that is not a name is returned unchanged.
         """
         self._check_time()
         name = path(node) if node is not None else ""
@@ -311,7 +312,7 @@ class Code:
             scope = self.scope(scope)
 
     def values(self, node: ast.AST) -> list[ast.expr | None]:
-        """All values of a name in its function, class or module; None for an unknown value."""
+        """All values of a name in its function, class or module, with None for unknown values."""
         name = path(node)
         if name.startswith("self."):
             return [v for _, v in self._assigned.get((self.owner(node) or self.tree, name), [])]
@@ -321,7 +322,7 @@ class Code:
         return [value for _, value in assigned or []]
 
     def made_by(self, node: ast.AST | None, *names: str) -> bool:
-        """True if the node, or the value of the name, is a call of one of these torch names."""
+        """True if the node, or its value if it is a name, is a call of one of these torch names."""
         value = self.value(node)
         return isinstance(value, ast.Call) and self.torch(value.func) in names
 
@@ -350,7 +351,7 @@ class Code:
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._share(node)
             self._assign(node)
-        for name, full in self._imported.items():  # import X as Y: list the calls under X too
+        for name, full in self._imported.items():  # import X as Y: also list calls under X
             own = full.rpartition(".")[2]
             if own not in (name, ""):
                 calls = [
@@ -373,7 +374,7 @@ class Code:
                 full = alias.name if alias.asname else local
             before = self._imported.get(local, full)
             if _is_torch(before) != _is_torch(full):
-                full = local  # two imports that differ: the meaning is unknown
+                full = local  # two different imports, so the meaning is unknown
             self._imported[local] = full
 
     def _share(self, node: ast.Global | ast.Nonlocal) -> None:
@@ -427,10 +428,10 @@ class Code:
 
 
 def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
-    """The one value of a name, apart from a literal None.
+    """The only value of a name, apart from a literal None.
 
-    Returns None if the values differ or one is unknown. It also returns None if the value uses the
-    name itself, because following it would never end.
+    Returns None if the values differ or a value is unknown. Also returns None if the value uses the
+    name itself, because tracing such a name would never end.
     """
     known_values = [value for value in values if value is None or not is_none(value)]
     expressions = {ast.dump(value): value for value in known_values if value is not None}
@@ -448,7 +449,7 @@ def _is_torch(name: str) -> bool:
 
 
 def place(node: ast.AST) -> tuple[int, int]:
-    """The line, from 1, and the column, in bytes of UTF-8 from 0."""
+    """The line, from 1, and the column, in UTF-8 bytes from 0."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
@@ -467,7 +468,7 @@ def replaced(node: ast.AST, text: str) -> Edit:
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """The text after these edits, which must not overlap."""
     lines = text.split("\n")
-    for edit in sorted(edits, reverse=True):  # from the end, so that earlier places stay valid
+    for edit in sorted(edits, reverse=True):  # from the end, so that earlier positions stay valid
         first = lines[edit.line - 1].encode()[: edit.column].decode()
         last = lines[edit.end_line - 1].encode()[edit.end_column :].decode()
         lines[edit.line - 1 : edit.end_line] = (first + edit.text + last).split("\n")
@@ -475,7 +476,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def path(node: ast.AST | None) -> str:
-    """The dotted name as it is written, such as "self.model"; "" for any other expression."""
+    """The dotted name as written, such as "self.model", or "" for any other expression."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -491,12 +492,12 @@ def last_name(node: ast.AST) -> str:
 
 
 def receiver(call: ast.Call) -> ast.expr | None:
-    """The object whose method is called: x for x.softmax(1)."""
+    """The object whose method is called, such as x for x.softmax(1)."""
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
 def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
-    """The argument with this name, or at this position (-1: by name only)."""
+    """The argument with this name or at this position (-1 to use only the name)."""
     for keyword in call.keywords:
         if name and keyword.arg == name:
             return keyword.value
@@ -514,7 +515,7 @@ def has_unpacked(call: ast.Call) -> bool:
 
 
 def constant(node: ast.AST | None) -> object:
-    """The value of a literal, also of a negative number; None for any other expression."""
+    """The value of a literal or a negative number, or None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = constant(node.operand)
         return -value if isinstance(value, (int, float)) else None
@@ -527,7 +528,7 @@ def is_none(node: ast.AST | None) -> bool:
 
 
 def source(node: ast.AST, most: int = 60) -> str:
-    """The node's source on one line, cut to at most `most` characters."""
+    """The node's source on one line, truncated to `most` characters."""
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 

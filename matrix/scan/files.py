@@ -1,4 +1,4 @@
-"""Finds the files to scan, and reads the Python in them."""
+"""Finds the files to scan, and reads their Python code."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LARGEST = 2**20  # bytes; a larger file is generated code
-NOTEBOOK = 16 * 2**20  # bytes; most of a large notebook is pictures
+LARGEST = 2**20  # bytes; larger files are generated code
+NOTEBOOK = 16 * 2**20  # bytes; large notebooks consist mainly of images
 ENDINGS = (".py", ".ipynb")
-# Folders with other people's code, or with copies of the project's own code.
+# Folders with third-party code, or with copies of the project's own code.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
 # IPython's additions to Python: a timed statement, an assignment of a command's output, and a
-# command or a question about a name.
+# command or a help request.
 _TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
 _GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
 
 
 class Unreadable(Exception):
-    """The reason why a file is passed over."""
+    """The reason for passing over a file."""
 
 
 class Cell(NamedTuple):
-    """The place of a line in a notebook."""
+    """The position of a line in a notebook."""
 
     number: int  # the number of the cell, from 1
     line: int  # the line in the cell, from 1
@@ -50,8 +50,8 @@ def find(
     """The files in `paths`, and the Python files and notebooks in its folders, sorted by name.
 
     Hidden folders, virtual environments and installed packages are left out. `exclude` has globs
-    for a whole path or for one of its parts. They apply to the path as given and to the path from
-    `root`.
+    that match a whole path or one of its parts. The globs apply to the given path and to the path
+    relative to `root`.
     """
     seen: set[str] = set()
     for path in paths:
@@ -88,7 +88,7 @@ def _excluded(path: Path, patterns: tuple[str, ...], root: Path | None) -> bool:
 
 
 def read(path: Path) -> Source:
-    """The Python in a file or a notebook. Raises Unreadable."""
+    """The Python code in a file or a notebook. Raises Unreadable."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never end
             raise Unreadable("not a regular file")
@@ -103,7 +103,7 @@ def read(path: Path) -> Source:
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """The text of a file, and its encoding: UTF-8, or the encoding that its first lines declare.
+    """The text of a file, and its encoding: UTF-8 or the encoding declared in its first lines.
 
     Raises Unreadable.
     """
@@ -118,12 +118,12 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def universal(text: str) -> str:
-    """The text with \\r\\n and \\r as \\n, which is how Python reads them."""
+    """The text with \\r\\n and \\r converted to \\n, as Python reads them."""
     return io.StringIO(text, newline=None).read()
 
 
 def _notebook(data: bytes) -> Source:
-    """The code of all cells in order, without the commands of IPython."""
+    """The code of all cells in order, without IPython commands."""
     try:
         cells = json.loads(data)["cells"]
         sources = [
@@ -148,7 +148,9 @@ def _notebook(data: bytes) -> Source:
 
 
 def _plain(text: str) -> list[str]:
-    """The lines of a cell as Python; empty lines if it has a syntax error or another language."""
+    """The lines of a cell as Python. Cells with a syntax error or in another language become empty
+    lines.
+    """
     own = text.split("\n")
     if is_python(text):
         return own
@@ -166,7 +168,7 @@ def _plain(text: str) -> list[str]:
 def parsed(text: str) -> ast.Module:
     """The syntax tree, without warnings. Raises what ast.parse() raises."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as "invalid escape sequence" in the user's code
+        warnings.simplefilter("ignore")  # for example, "invalid escape sequence"
         return ast.parse(text)
 
 

@@ -1,4 +1,4 @@
-"""Applies the edits of findings to files, keeping every other byte."""
+"""Applies the edits of findings to files, and keeps every other byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .scanning import Finding
 
 
 class NotFixed(Exception):
-    """The reason why a file is not changed."""
+    """The reason for not changing a file."""
 
 
 def fixed(
@@ -52,9 +52,9 @@ def fixed(
 def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]:
     """The text after all edits that do not touch each other, and the findings that they fix.
 
-    An edit that two findings share is made once.
+    An edit shared by two findings is made once.
     """
-    edits: list[Edit] = []  # sorted by place
+    edits: list[Edit] = []  # sorted by position
     apart: list[Finding] = []
     for finding in findings:
         near = {edit: _neighbours(edits, edit) for edit in finding.edits}
@@ -68,7 +68,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
 
 
 def _together(text: str, done: list[Finding], more: list[Finding]) -> list[Finding]:
-    """All findings of `done`, and each finding of `more` whose edits still leave valid Python."""
+    """All findings of `done`, and the findings of `more` whose edits leave the code valid."""
     if not more or files.is_python(edited(text, _edits([*done, *more]))):
         return [*done, *more]
     if len(more) == 1:
@@ -110,7 +110,7 @@ def diff(path: Path, before: bytes, after: bytes) -> bytes:
 
 
 def _quoted(name: str) -> bytes:
-    """The name as a patch writes it, with quotes and octal escapes if it needs them."""
+    """The name in the format of a patch, with quotes and octal escapes if necessary."""
     if name == printable_line(name) and '"' not in name and "\\" not in name:
         return name.encode()
     return b'"%b"' % b"".join(
@@ -134,7 +134,7 @@ def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
 
 
 def _neighbours(edits: list[Edit], edit: Edit) -> list[Edit]:
-    """The sorted edits just before and after this edit. The first may be the edit itself."""
+    """The edits directly before and after this edit. The first may be the edit itself."""
     at = bisect(edits, edit)
     return edits[max(0, at - 1) : at + 1]
 

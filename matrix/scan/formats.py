@@ -1,4 +1,4 @@
-"""Findings as text, JSON, SARIF 2.1.0 and the workflow commands of GitHub Actions."""
+"""Findings as text, JSON, SARIF 2.1.0 and GitHub Actions workflow commands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .scanning import Finding, PassedOver
 
 
 def sentence(finding: Finding) -> str:
-    """The text of a finding: what happens, and under which condition."""
+    """The text of a finding, with its condition."""
     return f"{finding.what}{f' (when {finding.when})' if finding.when else ''}"
 
 
 def lines(findings: list[Finding]) -> list[str]:
-    """One line per finding, in the form that editors and problem matchers know."""
+    """One line per finding, in a format that editors and problem matchers recognize."""
     return [
         printable_line(f"{finding.where}: {finding.level}: {sentence(finding)} [{finding.id}]")
         for finding in findings
@@ -29,7 +29,7 @@ def lines(findings: list[Finding]) -> list[str]:
 
 
 def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> list[str]:
-    """The facts about a failure that was found: measurements, code and fix."""
+    """The facts about a failure: measurements, code and fix."""
     facts = [
         f"{reproducer.id}: {reproducer.title}",
         f"  {measured.sentence(reproducer, version)}",
@@ -49,7 +49,7 @@ def as_json(
     measured: text.Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """The findings for scripts. If a key is removed or changes its meaning, `format` changes."""
+    """The findings for scripts. `format` changes if a key is removed or changes its meaning."""
     return {
         "format": 1,
         "torch": version,
@@ -135,7 +135,7 @@ def _rule(reproducer: Reproducer, measured: text.Measured, version: str | None) 
 def _result(finding: Finding, index: int) -> dict[str, Any]:
     place = _artifact(finding.path)
     cell = f"cell {finding.cell}, line {finding.line}: " if finding.cell else ""
-    if not finding.cell:  # a line of a cell is not a line of the notebook's file
+    if not finding.cell:  # the line numbers of cells are not those of the notebook file
         place["region"] = {
             "startLine": finding.line,
             "startColumn": finding.column,

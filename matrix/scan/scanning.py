@@ -23,9 +23,9 @@ from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
 from .training import DEFINITIONS
 
-SECONDS = 10.0  # CPU time that the rules may take for one file
-LONGEST = 14_000  # bits of an integer; Python prints no integer of more than 4300 digits
-FEW = 40  # reading so few files is faster than starting processes
+SECONDS = 10.0  # CPU time that the rules may use for one file
+LONGEST = 14_000  # bits of an integer; Python does not print more than 4300 digits
+FEW = 40  # reading this many files is faster than starting processes
 CRASHES = sys.version_info < (3, 11)  # Python crashes on code that is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # in the text of a finding
@@ -40,11 +40,11 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A place in a file at which a rule found something."""
+    """A place in a file that a rule found."""
 
     path: Path
     line: int  # from 1; in a notebook, from the start of the cell
-    column: int  # in characters, from 1
+    column: int  # in characters, starting at 1
     id: str
     level: str  # error, warning or note
     what: str
@@ -53,8 +53,8 @@ class Finding:
     end_column: int
     cell: int = 0  # the cell of a notebook, from 1
     edits: tuple[Edit, ...] = ()
-    source: str = ""  # the source lines of the place
-    scope: str = ""  # the classes and functions around it: "Trainer.step"
+    source: str = ""  # the source lines
+    scope: str = ""  # the enclosing classes and functions: "Trainer.step"
 
     @property
     def where(self) -> str:
@@ -68,10 +68,10 @@ class PassedOver(NamedTuple):
 
 
 class RuleError(Exception):
-    """A rule crashed. This is a bug of the project, and the scan continues with the next file."""
+    """A rule crashed. This is a bug in the project. The scan continues with the next file."""
 
 
-Result = tuple[Path, "list[Finding]", str]  # file, findings, why it (or a part) was passed over
+Result = tuple[Path, "list[Finding]", str]  # file, findings, why (part of) it was passed over
 
 
 def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
@@ -101,9 +101,9 @@ def scan(
 
 
 def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
-    """The result of each file, in order. If a process crashes, only the file that it read is lost.
+    """The result of each file, in order. If a process crashes, only its current file is lost.
 
-    To identify that file, the remaining files are read one by one until a process crashes again.
+    To identify this file, the remaining files are read one by one until a process crashes again.
     """
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
     if jobs == 1 and not CRASHES:
@@ -127,16 +127,16 @@ def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result
 def _by_processes(paths: list[Path], rules: list[Rule], processes: int) -> Iterator[Result]:
     pool = ProcessPoolExecutor(processes)
     try:
-        # Ctrl-C waits for started chunks; with one process, a crash identifies the file
+        # Ctrl-C waits for running chunks; with one process, a crash identifies the file
         size = 1 if processes == 1 else max(1, min(8, len(paths) // (4 * processes)))
         yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
-    finally:  # also after Ctrl-C: waiting files are not started
+    finally:  # after Ctrl-C, waiting files are not started
         pool.shutdown(cancel_futures=True)
 
 
 def scan_file(path: Path, rules: list[Rule]) -> Result:
     for rule in rules:
-        function(rule.id)  # first, so that a SyntaxError in a rule is not blamed on the file
+        function(rule.id)  # first, so that the file is not blamed for a SyntaxError in a rule
     findings: list[Finding] = []
     try:
         text, cells, odd = files.read(path)
@@ -145,7 +145,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
                 files.parsed(text)
             return path, [], ""
         for finding in _findings(text, rules, path, cells):
-            findings.append(finding)  # one by one: findings before an exception count
+            findings.append(finding)  # one by one, to keep findings before an exception
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
         why = "; ".join(filter(None, [why, _unknown(text, cells)]))
     except files.Unreadable as error:
@@ -182,7 +182,7 @@ def _findings(
         raise files.Unreadable("it contains a number that is too long to print")
     silenced = _silenced(text)
     for rule in likely:
-        places: set[tuple[int, int]] = set()  # a rule yields one finding per line
+        places: set[tuple[int, int]] = set()  # a rule yields at most one finding per line
         for hit in _hits(rule, code):
             if _ignored(code, hit, rule.id, silenced):
                 continue
@@ -211,7 +211,7 @@ def _hits(rule: Rule, code: Code) -> Iterator[Hit]:
 
 
 def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
-    """True if the text has a word from each group that the rule needs."""
+    """True if the text contains a word from each group that the rule needs."""
     groups: list[list[str]] = getattr(rule, "words", [])
     return all(any(word in text for word in group) for group in groups)
 
@@ -248,13 +248,13 @@ def _in_its_cell(match: re.Match[str], cells: list[files.Cell]) -> str:
 
 
 def _characters(lines: list[str], line: int, column: int) -> int:
-    """Converts a column from bytes of UTF-8, which ast counts, to characters."""
+    """Converts a column from UTF-8 bytes, which ast counts, to characters."""
     text = lines[line - 1] if line <= len(lines) else ""
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
 def _silenced(text: str) -> dict[int, set[str | None]]:
-    """The ids and families that comments silence, by line; None silences all of them."""
+    """Line -> the ids and families that comments silence there. None silences all."""
     if "torch-repros:" not in text:
         return {}
     silenced: dict[int, set[str | None]] = defaultdict(set)
@@ -266,7 +266,7 @@ def _silenced(text: str) -> dict[int, set[str | None]]:
 
 
 def _unknown(text: str, cells: list[files.Cell]) -> str:
-    """Lists the unknown names in ignore comments; "" if there are none."""
+    """A description of the unknown names in ignore comments, or ""."""
     unknown = []
     for line, names in _silenced(text).items():
         at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")
@@ -285,7 +285,7 @@ def _names() -> set[str]:
 
 
 def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, set[str | None]]) -> bool:
-    """True if an ignore comment at the place, or at the start of its statement, names the rule."""
+    """True if an ignore comment at the hit, or at the start of its statement, names the rule."""
     node = hit.node if isinstance(hit.node, ast.AST) else code.tree
     lines = {place(node)[0], end(node)[0]}
     if node in code.parent:

@@ -11,19 +11,19 @@ KEYS = ("select", "ignore", "exclude")
 
 
 class SettingsError(Exception):
-    """The file, the key and the problem."""
+    """An invalid setting. The message names the file, the key and the problem."""
 
 
 @dataclass
 class Settings:
-    select: tuple[str, ...] = ()  # ids and families to look for; all if it is empty
+    select: tuple[str, ...] = ()  # ids and families to look for; all if empty
     ignore: tuple[str, ...] = ()  # ids and families not to look for
-    exclude: tuple[str, ...] = ()  # globs of files and folders that are not read
-    folder: Path | None = field(default=None, compare=False)  # the globs start from this folder
+    exclude: tuple[str, ...] = ()  # globs of files and folders to leave out
+    folder: Path | None = field(default=None, compare=False)  # globs are relative to this folder
 
 
 def load(folder: Path) -> Settings:
-    """The settings of the nearest pyproject.toml, in this folder or above. Raises SettingsError."""
+    """The settings in the nearest pyproject.toml, here or in a parent. Raises SettingsError."""
     for above in [folder, *folder.parents]:
         file = above / "pyproject.toml"
         if file.is_file():

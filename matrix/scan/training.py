@@ -1,4 +1,4 @@
-"""Recognises training code: optimizer steps, backward passes, losses and models."""
+"""Recognizes training code: optimizer steps, backward passes, losses and models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 def is_module(code: Code, owner: ast.ClassDef | None) -> bool:
-    """True if the class is a torch.nn.Module, judged by the names of its bases."""
+    """True if the class is a torch.nn.Module, judging by the names of its bases."""
     return owner is not None and any(
         code.full(base)
         in ("torch.nn.Module", "Module", "torch.nn.modules.Module", "pl.LightningModule")
@@ -52,7 +52,7 @@ def is_backward(call: ast.Call) -> bool:
 
 
 def is_optimizer(code: Code, node: ast.AST | None) -> bool:
-    """True if the node is an optimizer, judged by the call that made it, else by its name."""
+    """True if the node is an optimizer, judging by the call that created it or by its name."""
     if node is None:
         return False
     value = code.value(node)
@@ -64,7 +64,7 @@ def is_optimizer(code: Code, node: ast.AST | None) -> bool:
 
 
 def is_scheduler(code: Code, node: ast.AST | None) -> bool:
-    """True if the node is a scheduler, judged by the call that made it, else by its name."""
+    """True if the node is a scheduler, judging by the call that created it or by its name."""
     if node is None:
         return False
     value = code.value(node)
@@ -97,7 +97,7 @@ def backwards(code: Code, node: ast.AST) -> list[ast.Call]:
 
 
 def without_grad(code: Code, node: ast.AST) -> bool:
-    """True if the node is under no_grad() or inference_mode(), as a block or a decorator."""
+    """True if no_grad() or inference_mode() applies to the node, as a block or a decorator."""
     for above in code.ancestors(node):
         expressions: list[ast.expr] = []
         if isinstance(above, (ast.With, ast.AsyncWith)):
@@ -113,7 +113,7 @@ def without_grad(code: Code, node: ast.AST) -> bool:
 def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
     """True if the call computes this loss: F.cross_entropy(...) or nn.CrossEntropyLoss()(...).
 
-    A name may hold the module, as in self.criterion(...).
+    The module may also be stored in a name, as in self.criterion(...).
     """
     if code.torch(call.func) == function:
         return True
@@ -123,9 +123,9 @@ def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
 
 
 def softened(code: Code, node: ast.AST | None, function: str, module: str) -> ast.AST | None:
-    """The softmax (log_softmax, sigmoid) call that the node is, or that its name holds.
+    """The softmax (or log_softmax, or sigmoid) call in the node or in the value of its name.
 
-    That is F.softmax(x, 1), x.softmax(1), nn.Softmax(1)(x) or self.softmax(x).
+    Examples are F.softmax(x, 1), x.softmax(1), nn.Softmax(1)(x) and self.softmax(x).
     """
     value = code.value(node)
     if not isinstance(value, ast.Call):
@@ -158,13 +158,13 @@ def _named(node: ast.AST, *parts: str) -> bool:
 
 
 def is_fragment(code: Code) -> bool:
-    """True if the file imports nothing, so that it is only a part of a program."""
+    """True if the file has no imports and so is only part of a program."""
     kinds = (ast.Import, ast.ImportFrom)
     return not any(code.all(kind) for kind in kinds)
 
 
 def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
-    """True if the class is a module, also through base classes in the same file."""
+    """True if the class is a module, possibly through base classes in the same file."""
     if owner is None:
         return False
     question = (is_network, owner)
@@ -186,7 +186,7 @@ def _is_network(code: Code, owner: ast.ClassDef) -> bool:
 
 
 def expects_an_error(code: Code, node: ast.AST) -> bool:
-    """True if the node is under pytest.raises(), assertRaises() or a try."""
+    """True if the node is inside pytest.raises(), assertRaises() or a try."""
     return any(
         isinstance(above, ast.Try)
         or (
@@ -200,8 +200,8 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
 def is_dead(code: Code, node: ast.AST) -> bool:
     """True if the node certainly never runs.
 
-    The node is then in a function or class that its script never reaches, or in a class whose
-    super() names a class that the file does not have.
+    Such a node is in a function or class that the script never reaches, or in a class whose super()
+    names a class that the file does not define.
     """
     top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
     if not isinstance(top, DEFINITIONS):
@@ -214,7 +214,7 @@ def is_dead(code: Code, node: ast.AST) -> bool:
 
 
 def _unreached(code: Code) -> set[ast.AST]:
-    """The functions and classes of a script that nothing in it reaches.
+    """The unreachable functions and classes of a script.
 
     The set is empty for a file that is not a script, because other files may call its functions.
     """
@@ -255,7 +255,7 @@ def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
 def default(code: Code, node: ast.AST | None) -> ast.expr | None:
     """The default value of the parameter that the node reads, directly or through self.x.
 
-    Returns None if a call in this file passes the parameter, or may pass it.
+    Returns None if a call in this file passes, or may pass, the parameter.
     """
     for _ in range(9):  # a limit, because a name may be assigned to itself
         value = code.value(node) if node is not None and path(node) else None
@@ -294,7 +294,7 @@ def default(code: Code, node: ast.AST | None) -> ast.expr | None:
         if last_name(use) != called or isinstance(above, ast.Attribute):
             continue
         if not isinstance(above, ast.Call) or (above.func is not use and not _is_super(above)):
-            return None  # passed on: to partial(), into a table, to a subclass
+            return None  # passed on, for example to partial(), a table or a subclass
         if above.func is use and (has_unpacked(above) or given(above, position, name)):
             return None
     return usual[name]
@@ -309,10 +309,10 @@ WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
 
 
 def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
-    """The call that made an object: Net(3) for `model = Net(3).to(device)`.
+    """The call that created an object: Net(3) for `model = Net(3).to(device)`.
 
-    It looks through wrappers, such as `model = DataParallel(model)`. It also looks through a
-    parameter, if all calls in the file pass the same object.
+    Wrappers, such as `model = DataParallel(model)`, are unwrapped. A parameter is traced to its
+    argument if all calls in the file pass the same object.
     """
     for _ in range(9):  # a limit, because a name may be assigned to itself
         use, node = node, code.value(node)
@@ -330,10 +330,10 @@ def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
 
 
 def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
-    """True if each branch and loop around this value is also around its use.
+    """True if each branch and loop around this value also encloses its use.
 
-    It is always true if the two are in different functions. An attribute that is assigned in one
-    function is taken to have its value when another reads it.
+    Always True if the value and the use are in different functions. An attribute that one function
+    assigns is assumed to have this value when another function reads it.
     """
     if code.function(value) is not code.function(use):
         return True
@@ -344,7 +344,7 @@ def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
 
 
 def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
-    """The maker of the object that all calls in this file pass for a parameter, or None."""
+    """The call that created the object that all calls in this file pass for a parameter."""
     function = code.function(name)
     if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
         return None
@@ -407,7 +407,7 @@ def is_never_mentioned(code: Code, node: ast.AST) -> bool:
 
 
 def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
-    """True for main() at the top level, or `if __name__ == "__main__":`, which make a script."""
+    """True for a top-level main() or `if __name__ == "__main__":`, which indicate a script."""
     if isinstance(statement, ast.If) and "__name__" in names(statement.test):
         return True
     call = getattr(statement, "value", None)
@@ -416,13 +416,13 @@ def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    """All names in the node, and its strings, which may be names (__all__, getattr)."""
+    """All names and strings in the node. Strings may be names, as in __all__ or getattr()."""
     texts = {constant(part) for part in ast.walk(node) if isinstance(part, ast.Constant)}
     return names(node) | {text for text in texts if isinstance(text, str)}
 
 
 def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
-    """True if every pass of the loop reaches the node, because no branch is between them."""
+    """True if every pass of the loop reaches the node, without a branch in between."""
     kinds = (ast.If, ast.IfExp, ast.Try, ast.Match, *LOOPS, *FUNCTIONS)
     for above in code.ancestors(node):
         if above is loop:

@@ -132,9 +132,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """The failures that a release introduced or fixed, as measured on this and the previous
-    release.
-    """
+    """The failures that a release introduced or fixed, according to measurements."""
 
     before: str
     torch: str

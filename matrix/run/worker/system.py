@@ -6,7 +6,7 @@ import os
 import sys
 
 LINUX = sys.platform == "linux"
-exit_now = os._exit  # a reproducer may replace os._exit, but its process must not continue as a worker
+exit_now = os._exit  # reproducers may replace os._exit, but must not continue as a worker
 FORK = LINUX  # Windows cannot fork, and macOS frameworks do not work in a forked child
 
 SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl()

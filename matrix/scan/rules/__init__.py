@@ -1,4 +1,4 @@
-"""FAMILY/NAME.py has the rule of that reproducer; FAMILY/shared.py has helpers of several rules."""
+"""FAMILY/NAME.py has the rule of a reproducer. FAMILY/shared.py has helpers for several rules."""
 
 from __future__ import annotations
 

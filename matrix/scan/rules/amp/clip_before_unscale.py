@@ -44,10 +44,10 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
 def _unscaled_before(
     code: Code, clip: ast.Call, scaled: list[ast.Call], steps: list[ast.Call]
 ) -> tuple[Edit, ...]:
-    """Inserts the missing call of unscale_() before the first clip of the only step.
+    """An edit that inserts unscale_() before the first clip of the only step.
 
-    There is no edit if the call would run for each batch of a window, because the second call
-    raises. There is no edit for several steps either, because the optimizer is unclear.
+    There is no edit if the inserted call would run for each batch of a window, because the second
+    call raises. There is also no edit for several steps, because the optimizer is unclear.
     """
     if len(steps) != 1 or not path(steps[0].args[0]):
         return ()

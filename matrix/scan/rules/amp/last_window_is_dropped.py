@@ -68,7 +68,7 @@ def _restarts_in_each_epoch(
     targets = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     if used & targets:
         return True
-    epoch = loops[1] if len(loops) > 1 else function  # may reset the counter for each epoch
+    epoch = loops[1] if len(loops) > 1 else function  # may reset the counter in each epoch
     return any(
         isinstance(assignment.targets[0], ast.Name)
         and assignment.targets[0].id in used
@@ -89,7 +89,7 @@ def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
 
 
 def _clears(code: Code, block: list[ast.stmt], branch: ast.AST) -> bool:
-    """True if a statement of the block itself clears gradients, in a loop in every pass."""
+    """True if a statement directly in the block clears gradients."""
     return any(
         isinstance(statement, ast.Expr)
         and statement is not branch

@@ -10,7 +10,7 @@ from ...training import is_scaler
 
 @remembered
 def is_scaled(code: Code, backward: ast.Call) -> bool:
-    """True for scaler.scale(loss).backward(), also if a name holds the scaled loss."""
+    """True for scaler.scale(loss).backward(), even if the scaled loss is stored in a name."""
     value = code.value(receiver(backward))
     return isinstance(value, ast.Call) and any(
         isinstance(part, ast.Call)

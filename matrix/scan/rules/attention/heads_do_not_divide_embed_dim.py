@@ -7,7 +7,7 @@ from ...code import Code, Hit, argument, constant, source
 from ...training import certain, expects_an_error
 from .. import needs
 
-# The parameters for the width and for the number of heads, and the defaults of torch.
+# The parameters for the width and the number of heads, and torch's default values.
 WIDTHS = {
     "MultiheadAttention": ("embed_dim", "num_heads", None, None),
     "TransformerEncoderLayer": ("d_model", "nhead", None, None),

@@ -26,7 +26,7 @@ def losses_gathered_by_torch_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
-    """The terms that add up to the node."""
+    """The terms whose sum is the node."""
     value = code.value(node)
     if not depth or value is None:
         return
@@ -44,7 +44,7 @@ def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
 
 
 def _are_losses(code: Code, gathered: ast.expr) -> bool:
-    """True if the expression is a list of losses: [loss_a, loss_b], or filled with append()."""
+    """True if the expression is a list of losses: [loss_a, loss_b], or filled by append()."""
     if isinstance(gathered, ast.List):
         return bool(gathered.elts) and all(_is_a_loss(code, loss) for loss in gathered.elts)
     name = path(gathered)
@@ -61,7 +61,7 @@ def _are_losses(code: Code, gathered: ast.expr) -> bool:
 
 
 def _is_a_loss(code: Code, node: ast.expr) -> bool:
-    """True if the node is a tensor of the graph, judged by its name, and not a number."""
+    """True if the node is a tensor with a graph, not a number, judging by its name."""
     value = code.value(node)
     numbers = ("item", "float", "detach", "tolist", "cpu", "numpy")
     if isinstance(value, ast.Call) and last_name(value.func) in numbers:

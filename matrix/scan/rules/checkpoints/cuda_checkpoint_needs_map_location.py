@@ -45,7 +45,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
-    """True if a scheduler loads the file. The state of a scheduler has numbers, not tensors."""
+    """True if a scheduler loads the file. A scheduler's state contains numbers, not tensors."""
     above = code.parent[call]
     if not isinstance(above, ast.Call) or last_name(above.func) != "load_state_dict":
         return False
@@ -53,7 +53,7 @@ def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
 
 
 def _is_loaded(code: Code, load: ast.Call) -> bool:
-    """True if a whole module or optimizer loads the file.
+    """True if a complete module or optimizer loads the file.
 
     A part of a model, as in `model.head`, may load the file of another program.
     """
@@ -71,7 +71,7 @@ def _is_loaded(code: Code, load: ast.Call) -> bool:
 
 
 def _runs_anywhere(code: Code) -> bool:
-    """True if the code asks for CUDA and has another device for a machine without CUDA."""
+    """True if the code checks for CUDA and uses another device on a machine without CUDA."""
     for call in code.calls.get("is_available", ()):
         if code.full(call.func) in ("torch.cuda.is_available", "torch.accelerator.is_available"):
             statement = code.statement(call)
@@ -83,7 +83,7 @@ def _runs_anywhere(code: Code) -> bool:
 
 
 def _needs_cuda(code: Code) -> bool:
-    """True if the code requires CUDA, so that it never loads the file on a machine without CUDA."""
+    """True if the code requires CUDA, and so never loads the file on a machine without CUDA."""
     branches = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
     for call in [*code.calls.get("cuda", ()), *code.calls.get("set_default_tensor_type", ())]:
         tensors = last_name(call.func) == "set_default_tensor_type"

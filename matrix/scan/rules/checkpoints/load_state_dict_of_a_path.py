@@ -37,7 +37,7 @@ def _functions(code: Code) -> list[ast.AST]:
 
 
 def _is_of_torch(code: Code, node: ast.expr) -> bool:
-    """True if the node is a network or an optimizer, judged by its class or its name.
+    """True if the node is a network or an optimizer, judging by its class or its name.
 
     Other objects may open the file themselves.
     """
@@ -49,7 +49,7 @@ def _is_of_torch(code: Code, node: ast.expr) -> bool:
 
 
 def _is_path(code: Code, node: ast.AST, model: ast.expr) -> bool:
-    """True if the node is the name of a file, judged by its value, else by its own name."""
+    """True if the node is a file name, judging by its value or by its own name."""
     value = code.value(node)
     if value is not None and not certain(code, value, node):
         return False

@@ -8,7 +8,7 @@ from ...training import is_dead, is_fragment
 from .. import needs
 from .shared import is_test, is_written_before, parts_of
 
-# Keys under which frameworks keep the parameters of a model in a file.
+# Keys under which frameworks store the parameters of a model in a file.
 KEYS = ("state_dict", "model", "model_state_dict", "net", "weights", "params")
 OPTIONS = ("args", "opt", "opts", "cfg", "config", "hparams", "hps", "FLAGS")
 
@@ -38,9 +38,9 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_file(code: Code, state: ast.AST) -> bool:
-    """True if the state is the content of a file that the user names, or the parameters in it.
+    """True if the state is the content of a user-specified file, or the parameters in such a file.
 
-    The keys of another file fit, because the program has written it or comes with it.
+    The keys of other files match, because the program wrote them or is distributed with them.
     """
     value = code.value(state)
     while isinstance(value, ast.Subscript):
@@ -58,13 +58,13 @@ def _is_of_a_file(code: Code, state: ast.AST) -> bool:
 
 
 def _file_of(code: Code, state: ast.AST) -> ast.expr | None:
-    """The file that the state is read from."""
+    """The file from which the state is read."""
     load = code.value(parts_of(code, state)[-1])
     return load.args[0] if isinstance(load, ast.Call) and load.args else None
 
 
 def _is_handed_in(code: Code, file: ast.expr) -> bool:
-    """True if the file is a parameter, and no call in this file builds its name itself."""
+    """True if the file is a parameter, and no call in this code builds the file name itself."""
     function = code.function(file)
     if not isinstance(function, ast.FunctionDef):
         return False
@@ -87,7 +87,8 @@ def _is_handed_in(code: Code, file: ast.expr) -> bool:
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
     """True if the program certainly wrote the file.
 
-    It also saves to that file, or it loads an optimizer, which is strict, from that file too.
+    The program then also saves to this file, or also loads an optimizer from this file, which is
+    always strict.
     """
     file = _file_of(code, state)
     if file is None or is_fragment(code):
@@ -113,9 +114,9 @@ def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
 
 
 def _is_changed(code: Code, state: ast.AST) -> bool:
-    """True if the code chooses or renames keys, or reads a key of the model.
+    """True if the code selects or renames keys, or reads a key of the model.
 
-    Reading a key raises if the key is missing.
+    Reading a missing key raises an error.
     """
     name = path(state)
     if not name:
@@ -129,13 +130,13 @@ def _is_changed(code: Code, state: ast.AST) -> bool:
 
 
 def _is_key(part: ast.expr) -> bool:
-    """True if the key is the name of a parameter: "fc.weight", f"{name}.bias"."""
+    """True if the key is a parameter name, such as "fc.weight" or f"{name}.bias"."""
     last = part.values[-1] if isinstance(part, ast.JoinedStr) and part.values else part
     return "." in str(constant(last))
 
 
 def _is_built_from_file(code: Code, load: ast.Call) -> bool:
-    """True if the file also has the configuration of the model, so that its keys fit the model."""
+    """True if the file also has the model's configuration, so that its keys match the model."""
     return any(
         constant(subscript.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
         for subscript in code.within(code.function(load), ast.Subscript)

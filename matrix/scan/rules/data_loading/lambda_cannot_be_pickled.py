@@ -28,7 +28,7 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
 
 
 def _local(code: Code, function: ast.expr) -> str:
-    """ "a lambda", "a nested function", or "" for a function that pickle can find by its name."""
+    """ "a lambda", "a nested function", or "" for a function that pickle can find by name."""
     if isinstance(code.value(function), ast.Lambda):
         return "a lambda"
     if not isinstance(function, ast.Name):

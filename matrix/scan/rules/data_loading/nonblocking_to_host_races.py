@@ -56,7 +56,7 @@ def _is_cpu(code: Code, device: ast.expr | None) -> bool:
 
 
 def _is_pinned(code: Code, copy: ast.Call) -> bool:
-    """True if the target of the copy is a name that holds pinned memory."""
+    """True if the target of the copy is a name for pinned memory."""
     target = copy.func.value if isinstance(copy.func, ast.Attribute) else None
     value = code.value(target)
     if not path(target) or not isinstance(value, ast.Call):
@@ -83,7 +83,7 @@ def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
 
 
 def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
-    """The first read of this name, or of a list that it is appended to, after this place."""
+    """The first read, after this place, of the name or of a list to which it is appended."""
     function = code.function(after)
     for use in code.within(function, (ast.Name, ast.Attribute)):
         if path(use) != name or place(use) <= end(after) or code.excludes(use, after):
@@ -99,7 +99,7 @@ def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
 
 
 def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
-    """The `return data` after `data.x = name`. The caller cannot know that it must wait."""
+    """The `return data` after `data.x = name`. The caller cannot know that it has to wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
         return None

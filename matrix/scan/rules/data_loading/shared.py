@@ -9,7 +9,7 @@ from ...code import Code, path
 
 
 def splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
-    """The calls of random_split(), and the names of the parts."""
+    """The calls of random_split(), each with the names of its parts."""
     for call in code.calls.get("random_split", ()):
         above = code.parent[call]
         if code.torch(call.func) and isinstance(above, ast.Assign):

@@ -37,7 +37,7 @@ def _is_about_rows(name: str) -> bool:
 
 
 def _has_its_own(code: Code, split: ast.Call, part: str) -> bool:
-    """True if a part is given a dataset of its own."""
+    """True if a part is assigned its own dataset."""
     return any(
         path(target) == f"{part}.dataset"
         for assignment in code.within(code.function(split), ast.Assign)

@@ -51,7 +51,7 @@ def _is_dataset(owner: ast.AST, methods: dict[str, ast.FunctionDef]) -> bool:
 
 
 def _generator(code: Code, value: ast.expr | None) -> ast.Call | None:
-    """The call that makes the generator: random.Random(0), `rng or default_rng()`,
+    """The call that creates the generator, such as random.Random(0), `rng or default_rng()` or
     torch.Generator().manual_seed(0).
     """
     if isinstance(value, ast.IfExp):
@@ -82,9 +82,9 @@ def _reached(methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
 
 
 def _reseeds(code: Code, node: ast.AST) -> bool:
-    """True if the node may give the copy of a worker its own numbers.
+    """True if the node may give the copy in each worker its own numbers.
 
-    It then calls a method that seeds, outside of __init__, or it asks for the current worker.
+    Such a node calls a seeding method outside __init__, or queries the current worker.
     """
     if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "get_worker_info":
         return True
@@ -98,10 +98,7 @@ def _reseeds(code: Code, node: ast.AST) -> bool:
 
 
 def _is_given_from_outside(code: Code, owner: ast.AST, attribute: str) -> bool:
-    """True if other code in the file replaces or seeds the generator of the dataset.
-
-    A worker_init_fn, for example, does so.
-    """
+    """True if other code in the file, such as a worker_init_fn, replaces or seeds the generator."""
     for use in code.all(ast.Attribute):
         if (
             isinstance(use, ast.Attribute)

@@ -54,12 +54,12 @@ def _may_set_epoch(code: Code) -> bool:
 
 
 def _is_one_pass(code: Code, loop: ast.For) -> bool:
-    """True for `for epoch in range(9, 10)`, a loop that trains a single stage."""
+    """True for `for epoch in range(9, 10)` and other loops with at most one pass."""
     if not isinstance(loop.iter, ast.Call) or last_name(loop.iter.func) != "range":
         return False
     bounds = [constant(code.value(bound)) for bound in loop.iter.args]
     whole = [bound for bound in bounds if isinstance(bound, int)]
-    # cut first, because len() fails for a range that is too long
+    # sliced first, because len() fails for a range that is too long
     return whole == bounds and len(range(*whole)[:2]) <= 1
 
 
@@ -73,7 +73,7 @@ def _iterated(node: ast.expr) -> ast.expr:
 
 
 def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
-    """The calls of DataLoader() that may have made the node, here or in a caller."""
+    """The DataLoader() calls that may have created the node, here or in a caller."""
     node = _iterated(node)
     if isinstance(node, ast.IfExp):
         return _loaders(code, node.body, depth) + _loaders(code, node.orelse, depth)
@@ -103,9 +103,9 @@ def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
 
 
 def _samplers(code: Code, loader: ast.Call) -> list[ast.Call]:
-    """The shuffling DistributedSampler() calls that may make the loader's sampler.
+    """The shuffling DistributedSampler() calls that may create the loader's sampler.
 
-    [] if an unknown function of the same scope gets the sampler, because it may call set_epoch().
+    Empty if an unknown function also receives the sampler, because it may call set_epoch().
     """
     sampler = argument(loader, 3, "sampler")
     if sampler is None or _sampler_leaves(code, sampler, loader):
@@ -128,7 +128,7 @@ def _shuffles(code: Code, sampler: ast.Call) -> bool:
 
 
 def _sampler_leaves(code: Code, sampler: ast.expr, loader: ast.Call) -> bool:
-    """True if an unknown function also gets the sampler, and so may call set_epoch()."""
+    """True if an unknown function also receives the sampler and may call set_epoch()."""
     function = code.function(loader)
     return path(sampler) != "" and any(
         path(value) == path(sampler)

@@ -71,7 +71,7 @@ def _is_scaled(code: Code, call: ast.Call) -> bool:
 def _is_weighed(code: Code, maker: ast.Call) -> bool:
     """True if the divergence is multiplied by a weight or added to other losses.
 
-    If it is used alone, only its value differs.
+    If the divergence is the only loss, the missing factor affects only its value.
     """
     uses = [maker]
     if code.torch(maker.func) == "KLDivLoss":
@@ -95,7 +95,7 @@ def _is_flattened(code: Code, node: ast.AST, depth: int = 4) -> bool:
 
 
 def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
-    """True if the node, or the name that it is assigned to, is a part of a sum or a product."""
+    """True if the node, or the name to which it is assigned, is part of a sum or a product."""
     statement = code.statement(node)
     if isinstance(statement, ast.AugAssign):
         return True

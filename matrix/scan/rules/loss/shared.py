@@ -1,4 +1,4 @@
-"""The inputs of losses, and the calls that made them."""
+"""The inputs of losses, and the calls that computed them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def losses_with_score(
 
 
 def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int = 3) -> str:
-    """Describes how a call of the function or of the module made the node.
+    """Describes how a call of the function or the module computed the node.
 
-    The text is the call itself, or names the network of this file that ends in the call. It is ""
-    if the origin is not certain.
+    The text is the call itself, or names the network in this file that ends in the call. "" if the
+    origin is uncertain.
     """
     value = code.value(node)
     while isinstance(value, ast.Call) and code.method(value) in SHAPES:
@@ -64,12 +64,12 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
 
 
 def because(score: ast.expr, how: str) -> str:
-    """The origin of the score, in parentheses; "" if the score itself shows it."""
+    """The origin of the score in parentheses, or "" if the score itself shows its origin."""
     return "" if source(score) == how else f" ({how})"
 
 
 def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
-    """True if a call such as out.sigmoid_() is between the value and its use, also in a chain."""
+    """True if a call such as out.sigmoid_(), even in a chain, is between the value and its use."""
     for call in code.calls_in(code.function(name)):
         inner: ast.AST | None = call
         while isinstance(inner, ast.Call):
@@ -85,7 +85,7 @@ def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
 
 
 def ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: int) -> str:
-    """Describes how forward() makes all of its results; "" if one of them is not certain."""
+    """Describes how forward() computes all of its results, or "" if one of them is uncertain."""
     forwards = [
         method
         for method in owner.body

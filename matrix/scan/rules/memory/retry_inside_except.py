@@ -33,7 +33,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
 
 
 def _is_for_memory(handler: ast.ExceptHandler) -> bool:
-    """True if the handler is for a lack of memory, judged by its class, its text or its cleanup."""
+    """True if the handler is for a lack of memory, judging by its class, text or cleanup."""
     if handler.type is None:
         return False
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -50,7 +50,7 @@ def _is_for_memory(handler: ast.ExceptHandler) -> bool:
 
 
 def _is_work(call: ast.Call) -> bool:
-    """True if the call may use device memory again, unlike printing or a second try on the CPU."""
+    """True if the call may use device memory again, unlike printing or a retry on the CPU."""
     name, short = path(call.func), last_name(call.func)
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     if name.startswith(("torch.", "gc.", "time.", "os.", "warnings.")):
@@ -65,7 +65,7 @@ def _is_work(call: ast.Call) -> bool:
 
 
 def _frees_memory(code: Code, call: ast.Call) -> bool:
-    """True if the called function deletes its objects before its error leaves the function."""
+    """True if the called function deletes its objects before an error leaves it."""
     return any(
         getattr(function, "name", "") == last_name(call.func)
         and isinstance(handler, ast.ExceptHandler)

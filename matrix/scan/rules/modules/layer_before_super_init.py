@@ -39,7 +39,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
 
 
 def _is_torch_module(code: Code, value: ast.AST) -> bool:
-    """True if the value is a call that makes a torch module or a parameter."""
+    """True if the value is a call that creates a torch module or a parameter."""
     if not isinstance(value, ast.Call):
         return False
     package, _, name = code.full(value.func).rpartition(".")

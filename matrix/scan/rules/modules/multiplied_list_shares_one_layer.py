@@ -7,7 +7,7 @@ from ...code import Code, Edit, Hit, constant, end, last_name, names, source
 from .. import needs
 from .shared import classes, has_parameters, is_direct_module
 
-# A layer has no parameters if its name has one of these words.
+# A layer whose name contains one of these words has no parameters.
 BARE = (
     "Identity", "Dropout", "DropPath", "Pool", "LU", "Activation", "Act", "ish", "Sigmoid", "Tanh",
     "Softmax", "Flatten", "Rearrange", "Lambda",
@@ -62,7 +62,7 @@ def _shares_on_purpose(code: Code, call: ast.Call) -> bool:
 
 
 def _may_have_parameters(code: Code, node: ast.AST) -> bool:
-    """True if the node makes a module, and nothing shows that it has no parameters."""
+    """True if the node creates a module that is not known to lack parameters."""
     value = code.value(node)
     if not isinstance(value, ast.Call):
         return False

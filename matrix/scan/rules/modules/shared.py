@@ -1,4 +1,4 @@
-"""How modules are built, and in which mode they run."""
+"""The construction of modules, and the mode in which they run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def classes(code: Code, name: str) -> list[ast.ClassDef]:
 
 
 def has_parameters(code: Code, node: ast.AST | None) -> bool:
-    """True if the node certainly makes a module with parameters."""
+    """True if the node certainly creates a module with parameters."""
     if not isinstance(node, ast.Call):
         return False
     name = code.torch(node.func)
@@ -52,7 +52,7 @@ def has_parameters(code: Code, node: ast.AST | None) -> bool:
 
 
 def momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
-    """The batch norms with running statistics: the call, its momentum argument and its value."""
+    """The batch norms with running statistics: the call, the momentum argument and its value."""
     for call in [call for name in BATCH_NORMS for call in code.calls.get(name, ())]:
         momentum = argument(call, 2, "momentum")
         tracks = argument(call, 4, "track_running_stats")
@@ -101,9 +101,9 @@ def is_called(code: Code, method: ast.FunctionDef) -> bool:
 
 
 def is_unused(code: Code, node: ast.AST) -> bool:
-    """True if nothing calls the method that the node is in: not this file, torch or Python.
+    """True if neither this file nor torch or Python calls the method that contains the node.
 
-    Code that always raises is only found in unused methods.
+    Code that always raises occurs only in unused methods.
     """
     function = code.function(node)
     return is_dead(code, node) or (
@@ -116,7 +116,7 @@ def is_unused(code: Code, node: ast.AST) -> bool:
 
 
 def is_typo(name: str, word: str) -> bool:
-    """True if one letter is missing, added, wrong, or swapped with its neighbour."""
+    """True if one letter is missing, added, wrong, or swapped with its neighbor."""
     if name == word or abs(len(name) - len(word)) > 1:
         return False
     if len(name) == len(word):

@@ -33,7 +33,7 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
 
 
 def _dimensions(code: Code, node: ast.AST | None) -> int | None:
-    """The number of dimensions, if it is certain."""
+    """The number of dimensions, or None if it is uncertain."""
     for _ in range(9):
         node = code.value(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):

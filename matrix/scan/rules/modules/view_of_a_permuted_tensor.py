@@ -37,9 +37,9 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _gaps(code: Code, node: ast.AST) -> int:
-    """The number of neighbouring dimensions that certainly are not adjacent in memory.
+    """The number of pairs of neighboring dimensions that certainly are not adjacent in memory.
 
-    A view of the permuted tensor needs more dimensions than that.
+    A view of the permuted tensor needs more dimensions than this number.
     """
     if not isinstance(node, ast.Call):
         return 0
@@ -75,7 +75,7 @@ def _gaps(code: Code, node: ast.AST) -> int:
 def _is_contiguous(code: Code, node: ast.AST | None) -> bool:
     """True if the tensor is certainly contiguous.
 
-    An elementwise operation keeps the memory order of a permuted tensor.
+    An elementwise operation preserves the memory order of a permuted tensor.
     """
     value = code.value(node)
     if isinstance(value, ast.BinOp):

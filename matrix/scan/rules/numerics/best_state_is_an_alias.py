@@ -42,7 +42,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
 
 
 def _holder_of(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
-    """The name that the state, or a shallow copy of it, is assigned to."""
+    """The name to which the state, or a shallow copy of the state, is assigned."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
@@ -64,7 +64,7 @@ def _holder_of(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
 
 
 def _is_best(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
-    """True if the holder is called "best", or if a comparison with a best value guards it."""
+    """True if the holder's name contains "best", or a comparison with a best value guards it."""
     return "best" in last_name(holder).lower() or any(
         isinstance(test, ast.Compare) and any("best" in name.lower() for name in names(test))
         for test in code.conditions(statement)
@@ -97,7 +97,7 @@ def _gives_copies(above: ast.AST) -> bool:
 
 
 def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
-    """True if each pass of the loop has its own model."""
+    """True if each pass of the loop creates its own model."""
     first, _, rest = path(model).partition(".")
     if first == "self":  # self.model of self.model.module
         first = f"self.{rest.partition('.')[0]}"
@@ -107,7 +107,7 @@ def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
         above = code.parent[use]
         while isinstance(above, (ast.Tuple, ast.List, ast.Starred)):
             above = code.parent[above]
-        # the value of an assignment, of `with`, of the loop itself or of an inner loop
+        # the value of an assignment, of `with`, of this loop or of an inner loop
         sources = (getattr(above, name, None) for name in ("value", "context_expr", "iter"))
         value = next((part for part in sources if part is not None), None)
         if value is not None and last_name(use) not in names(value):
@@ -129,7 +129,7 @@ def _outlives_its_pass(code: Code, holder: ast.expr, statement: ast.stmt) -> boo
 
 
 def _is_assigned_just_before(code: Code, use: ast.AST, holder: ast.expr) -> bool:
-    """True if a statement before the use certainly assigns a state, in its block or around it."""
+    """True if an earlier statement, in this or an enclosing block, certainly assigns a state."""
     here = code.statement(use)
     while True:
         if any(
@@ -165,7 +165,7 @@ def _is_only_saved(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
 
 
 def _state_reads(code: Code, holder: ast.expr, statement: ast.stmt) -> list[ast.AST]:
-    """The uses that read the state: for self.best also stopper.best, else in the same function."""
+    """The reads of the state. For self.best, also stopper.best; else only in the same function."""
     function = code.function(statement)
     of_self = path(holder).startswith("self.")
     return [
@@ -198,7 +198,7 @@ def _is_load_argument(code: Code, node: ast.AST) -> bool:
 
 
 def _is_in_this_pass(code: Code, node: ast.AST, statement: ast.stmt) -> bool:
-    """True if the node reads the state later in the same pass of the loop, or in the same call."""
+    """True if the node reads the state later in the same loop pass, or in the same call."""
     loops = code.loops(statement)
     if loops and not any(above is loops[0] for above in code.ancestors(node)):
         return False

@@ -71,7 +71,7 @@ def _reads_of_parameters(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 
 def _drawn(node: ast.expr) -> list[ast.expr]:
-    """The names that the expression reads to the end."""
+    """The names of iterators that the expression reads to the end."""
     if isinstance(node, ast.IfExp):
         return _drawn(node.body) + _drawn(node.orelse)
     if isinstance(node, COMPREHENSIONS):

@@ -1,4 +1,4 @@
-"""Values that are nan, infinite or not what their name says."""
+"""Values that are nan, infinite or different from their name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 
 def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
-    """The softmax call behind the node, through names, indices and changes of the shape."""
+    """The softmax call behind the node, traced through names, indices and changes of shape."""
     value = code.value(node)
     if isinstance(value, ast.Subscript):
         return softmax_in(code, value.value)
@@ -54,7 +54,7 @@ def can_be_0(code: Code, node: ast.expr) -> bool:
 
 
 def is_cared_for(code: Code, call: ast.Call) -> bool:
-    """True if the code handles values that are not finite, or if the call is in a test."""
+    """True if the code handles non-finite values, or the call is in a test."""
     function = code.function(call)
     around = function if function is not code.tree else code.statement(call)
     inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)

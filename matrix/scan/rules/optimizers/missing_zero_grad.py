@@ -26,7 +26,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
             continue
         if in_a_test(code, step) or is_dead(code, step):
             continue
-        if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # the loop takes only one step
+        if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # the loop has only one pass
             continue
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(
@@ -37,7 +37,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
 
 
 def _file_may_clear(code: Code) -> bool:
-    """True if something in the file may clear gradients."""
+    """True if any code in the file may clear gradients."""
     words = ("zero", "reset", "clear", "clean", "none")
     used = {attribute.attr for attribute in code.all(ast.Attribute)}
     used |= {function.name for function in code.all(ast.FunctionDef)}
@@ -48,7 +48,7 @@ def _file_may_clear(code: Code) -> bool:
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
-    """True if every known maker of the optimizer is from torch.optim and outside of these loops."""
+    """True if all known creators of the optimizer are from torch.optim and outside the loops."""
     if path(optimizer) and code.torch(optimizer):  # a fragment that does not define the name
         return True
     if _is_parameter(code, optimizer):  # the function receives the optimizer
@@ -67,7 +67,7 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
 
 
 def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
-    """The makers of the arguments that calls in this file pass for the parameter, except None."""
+    """The calls that create the arguments passed for the parameter in this file, except None."""
     function = code.function(parameter)
     assert isinstance(function, ast.FunctionDef)
     places = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]

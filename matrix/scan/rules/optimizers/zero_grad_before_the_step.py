@@ -47,7 +47,7 @@ def _is_quiet(statement: ast.stmt) -> bool:
 
 
 def _has_gradients(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool:
-    """True if a backward() has run since the last step of this optimizer."""
+    """True if backward() has run since the last step of this optimizer."""
     for statement in reversed(before):
         if any(is_of(code, clear, step) for step in optimizer_steps(code, statement)):
             return False

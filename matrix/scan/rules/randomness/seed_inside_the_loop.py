@@ -19,7 +19,7 @@ DRAWS = frozenset(
     "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
     " randint_like".split()
 )
-# A training loop counts these. A loop over seeds, folds or sizes is seeded on purpose.
+# Training loops count these. A loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
 
 
@@ -55,13 +55,13 @@ def _counts(loop: ast.For) -> bool:
         return any(word in last_name(over).lower() for word in ("loader", "batches"))
     counter = last_name(loop.target).lower()
     if counter.startswith(("num_", "n_", "max_")) or counter.endswith("s"):
-        return False  # for num_epochs in range(10, 60, 10): one run for each
+        return False  # for num_epochs in range(10, 60, 10): one run per value
     counted = names(loop.target) | names(loop.iter)
     return any(part in word.lower() for word in counted for part in COUNTED)
 
 
 def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
-    """True if the seed is the same in every pass: a number, or a name not set in the loop."""
+    """True if the seed is the same in every pass: a number, or a name not assigned in the loop."""
     if len(call.args) != 1 or call.keywords:
         return False
     seed = call.args[0]
@@ -78,11 +78,11 @@ def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
 
 
 def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
-    """Describes what repeats in every pass; None if nothing important repeats."""
+    """A description of what repeats in every pass, or None if nothing important repeats."""
     called = functions_called(code, loop)
     trains = any(backwards(code, body) or optimizer_steps(code, body) for body in [loop, *called])
     if code.method(call) == "manual_seed":  # the seed of a separate generator
-        if not trains and not is_fragment(code):  # compares pictures or measures runs
+        if not trains and not is_fragment(code):  # compares images or measures runs
             return None
         statement = code.statement(call)
         generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""

@@ -28,7 +28,7 @@ def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
 
 
 def _set(code: Code, node: ast.expr) -> ast.AST | None:
-    """The set that gives the node its order: set(names), list(set(names)), or a name for these."""
+    """The set behind the node: set(names), list(set(names)), or the value of a name."""
     if any(
         path(node) and path(receiver(call)) == path(node) for call in code.calls.get("sort", ())
     ):
@@ -63,12 +63,12 @@ def _outlives(code: Code) -> bool:
 
 
 def _is_kept(code: Code, mapping: ast.DictComp) -> bool:
-    """True if the numbers are written out, so that the next process can read them."""
+    """True if the numbers are written to a file, so that the next process can read them."""
     statement = code.statement(mapping)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     mappings = {path(target) for target in targets}
     function = code.function(mapping)
-    for returned in code.within(function, ast.Return):  # the caller may write them out
+    for returned in code.within(function, ast.Return):  # the caller may write them
         if returned.value is mapping or path(returned.value) in mappings - {""}:
             for call in code.calls.get(getattr(function, "name", ""), ()):
                 above = code.parent[call]

@@ -40,7 +40,7 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
 
 
 def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:
-    """True if something in the loop may set train mode."""
+    """True if any code in the loop may set train mode."""
     wanted = set(model.split(".")) - {"self"}
     defined = {
         function.name: function
@@ -75,7 +75,7 @@ def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:
 
 
 def _is_trained(code: Code, loop: ast.AST, model: str) -> bool:
-    """True if the loop calls the model with gradients, or passes it to a call that may do so."""
+    """True if the loop calls the model with gradients, or passes the model to a call that may."""
     owned = model.startswith("self.")
     for call in code.calls_in(loop):
         func = f"{path(call.func)}."
@@ -105,7 +105,7 @@ def _leaves_the_loop(code: Code, node: ast.AST, loop: ast.AST) -> bool:
 
 
 def _is_set_to_train(code: Code, model: str, call: ast.Call) -> bool:
-    """True if the function, or the class, also calls train() on the model."""
+    """True if the function or the class also calls train() on the model."""
     return any(
         path(train.func) == f"{model}.train"
         and (model.startswith("self.") or code.function(train) is code.function(call))

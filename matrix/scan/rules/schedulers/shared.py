@@ -1,4 +1,4 @@
-"""Schedules that are stepped at the wrong place, or in a unit that they do not count."""
+"""Schedules that are stepped in the wrong place or in the wrong unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
 
-# A name with "epoch" and one of these is the length of an epoch, not a number of epochs.
+# A name with "epoch" and one of these words is the length of an epoch, not a number of epochs.
 LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
 
 
@@ -19,7 +19,7 @@ def is_bare(code: Code, step: ast.Call) -> bool:
 
 
 def is_maker(code: Code, node: ast.AST | None) -> bool:
-    """True if the node makes a scheduler of torch, or of transformers, where it is a LambdaLR."""
+    """True if the node creates a scheduler from torch, or from transformers (a LambdaLR)."""
     if not isinstance(node, ast.Call):
         return False
     name = last_name(node.func)
@@ -35,7 +35,7 @@ def maker_calls(code: Code, name: str) -> list[ast.Call]:
 
 
 def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
-    """The calls of step() on the scheduler that this call makes."""
+    """The calls of step() on the scheduler that this call creates."""
     return [
         step
         for step in code.calls.get("step", ())
@@ -45,7 +45,7 @@ def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
 
 
 def stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST | None:
-    """The first step of a schedule that counts batches, if each of its steps is once per epoch."""
+    """The first step of a schedule that counts batches, if all its steps run once per epoch."""
     steps = steps_of(code, maker)
     per_epoch = [step for step in steps if is_per_epoch(code, step)]
     if not steps:
@@ -73,13 +73,13 @@ def is_per_epoch(code: Code, step: ast.Call) -> bool:
 
 
 def is_of_epochs(word: str) -> bool:
-    """True if the word names an epoch or a number of epochs, unlike iters_per_epoch."""
+    """True if the word means an epoch or a number of epochs, unlike iters_per_epoch."""
     word = word.lower()
     return "epoch" in word and not any(part in word for part in LENGTHS)
 
 
 def scheduler_leaves(code: Code, step: ast.Call) -> bool:
-    """True if a function of another file receives the scheduler, and so may step it too."""
+    """True if a function in another file receives the scheduler, and so may also step it."""
     name = path(receiver(step))
     own = {getattr(function, "name", "") for function in code.all(ast.FunctionDef)}
     return any(
@@ -102,7 +102,7 @@ def is_over_batches(loop: ast.AST) -> bool:
 
 
 def count_of(loop: ast.AST) -> ast.expr | None:
-    """The n of a loop such as `for _ in range(n)`."""
+    """The n in a loop such as `for _ in range(n)`."""
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
         return None
     iterated = loop.iter
@@ -114,7 +114,7 @@ def count_of(loop: ast.AST) -> ast.expr | None:
 
 
 def is_multiple(code: Code, length: ast.expr, loop: ast.AST) -> bool:
-    """True if the length is the loop's count times a number of batches, judged by the names."""
+    """True if the length is the loop's count times a number of batches, judging by the names."""
     count = count_of(loop)
     value = code.value(length)
     words = {word.lower() for word in names(value)} if value is not None else set()
