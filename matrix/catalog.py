@@ -47,14 +47,14 @@ LEVELS = {  # the level of a `scan` finding -> its meaning
 }
 FILL_IN = "FILL IN"  # marks each line of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
-MAX_LINES = 10  # of `wrong`, `right` and `use`
+MAX_LINES = 10  # the limit for `wrong`, `right` and `use`
 # The functions of a reproducer. right() and messages() test the keys of the same names.
 ROLES = ("reproduce", "control", "right", "messages", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
 MAX_MEMORY = 16 * 1024  # MiB
 
-_BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the block of PEP 723
+_BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the PEP 723 block
 # Finds the docstring, which follows the header in every reproducer, without parsing the code.
 _DOCSTRING = re.compile(r'(?:#.*\n|[ \t]*\n)*"""((?:[^"\\]|"(?!""))*)"""[ \t]*(?:\n|\Z)')
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
@@ -129,12 +129,12 @@ class Reproducer:
     choice: str = key(string, page=True, default="")  # `right` or the fix: which to prefer, and why
     # the level of the `scan` finding: one of LEVELS; "" if `scan` does not look for this failure
     rule: str = key(string, default="")
-    when: str = key(string, default="")  # when code that `scan` finds fails
+    when: str = key(string, default="")  # the condition under which the found code fails
     requires: str = key(string, default="")  # the torch versions that have the API
     # device -> the torch versions with the API on this device, if they differ from `requires`
     requires_on: dict[str, str] = key(_table, default_factory=dict)
     affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    # device -> the substitute that is used for it
+    # device -> the substitute for it
     stand_in: dict[str, str] = key(_table, default_factory=dict)
     platform: str = key(string, default="")  # the required sys.platform; "" for any
     timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
@@ -199,7 +199,7 @@ class Reproducer:
 
     @property
     def tree(self) -> ast.Module:
-        """The parsed file. Empty if the file is not Python, so that others can still be read."""
+        """The parsed file, or an empty module if the file is not valid Python."""
         return _tree(self.source)
 
     @property
@@ -290,7 +290,7 @@ def promised(specifier: str, torch_version: str) -> str:
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape does not concern users
+            warnings.simplefilter("ignore")  # users need no warnings about escapes
             return ast.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
@@ -573,7 +573,7 @@ def _is_specifier(text: str) -> bool:
 
 
 def ruled(reproducers: Iterable[Reproducer]) -> list[Reproducer]:
-    """The reproducers that `scan` looks for."""
+    """The reproducers that have a rule for `scan`."""
     return [reproducer for reproducer in reproducers if reproducer.rule and reproducer.is_current]
 
 

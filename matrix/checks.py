@@ -379,7 +379,7 @@ def _all(path: Path) -> set[str]:
 
 
 def _public_names(fixes: Path, names: Path) -> list[str]:
-    """Public names that were removed or are not listed. Projects that vendor a fix import them."""
+    """Removed or unlisted public names. Projects that vendor a fix import these names."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
     try:

@@ -41,7 +41,7 @@ def flat(code: str, kind: str, device: str) -> str:
         lines += [line for line in _defaults(functions[role]) if line not in lines]
         lines += _inlined(text, functions[role], device, silent)
     rest = _without(text, tuple(LABELS))
-    if kind == "crash":  # a signal names no line
+    if kind == "crash":  # a signal does not report a line
         rest = f"import faulthandler\n{rest}"
         lines.insert(0, "faulthandler.enable()")
     if "device" in _names("\n".join(lines)):

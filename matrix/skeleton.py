@@ -130,7 +130,7 @@ _ID = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
 
 
 class SkeletonError(Exception):
-    """The file cannot be created. The message is the reason."""
+    """The file cannot be created. The message gives the reason."""
 
 
 def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Path:
@@ -188,7 +188,7 @@ def create_rule(
 ) -> tuple[Path, ...]:
     """Starts the rule of a reproducer: its file, its test cases, and two keys of the header.
 
-    Raises SkeletonError with the reason if nothing was written.
+    Raises SkeletonError with the reason; in that case, nothing was written.
     """
     path, rule, case = repros / f"{id}.py", rules / f"{id}.py", cases / f"{id}.py"
     if not _ID.fullmatch(id) or not path.is_file():
@@ -212,7 +212,7 @@ def create_rule(
 def create_message(title: str, file: Path = causes.CAUSES) -> Path:
     """Starts a message with several causes, at the end of causes.toml.
 
-    Raises SkeletonError with the reason if nothing was written.
+    Raises SkeletonError with the reason; in that case, nothing was written.
     """
     try:
         text = file.read_text(encoding="utf-8")

@@ -141,7 +141,7 @@ class Result:
     verdict: str  # one of VERDICTS
     expected: str  # reproduced | absent
     detail: str = ""  # the reason for an inconclusive verdict
-    text: str = ""  # the symptom that reproduce() returned
+    text: str = ""  # the symptom that reproduce() showed
     # the symptom that popular_fix() leaves, "" if it leaves none, None if it was not run
     popular_fix: str | None = None
     said: str = ""  # the return value of messages(): the other texts of this failure

@@ -187,7 +187,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     known message, the explanation follows on standard error. Otherwise nothing is added; an
     interrupt is not a failure. In a terminal, the program also has a terminal, so that progress
     bars stay live (on Windows its standard output is then not read). SIGINT and SIGTERM are passed
-    on to the program. Background processes that the program leaves continue to run. Output that
+    on to the program. Background processes that outlive the program continue to run. Output that
     they print more than two seconds after the program ends is passed on, but not explained.
 
     Exit status: the program's own, or 128 + N if signal N ended it; 126 the program cannot be
@@ -239,7 +239,7 @@ def _explain_run(
 @click.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option(
-    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Show at most this many."
+    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Maximum number to show."
 )
 def search(words: tuple[str, ...], limit: int) -> None:
     """Find a silent failure by its symptom.
@@ -248,8 +248,8 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Describe what you see in several words of your own. Only close matches are shown. For the text
-    of an error, use explain.
+    Describe the symptom in several words of your own. Only close matches are shown. For the text of
+    an error, use explain.
 
     Exit status: 0 something was found, 1 nothing was found.
     """
@@ -289,7 +289,7 @@ def compare(
     torch-repros compare 2.6 2.13                  an upgrade
     torch-repros compare 2.13 2.6 --device cuda    a downgrade
 
-    Only measurements are compared. A reproducer not measured on both is listed as not known.
+    Only measurements are compared. Reproducers not measured on both are listed as not known.
 
     Exit status: 0 nothing breaks, 1 something does.
     """
@@ -364,7 +364,7 @@ def cite(
     torch-repros cite amp/unscale_twice --venue forum
     torch-repros cite --upstream        bugs that nobody has reported to PyTorch
 
-    A bug of PyTorch gets the form of PyTorch's own template.
+    The report of a PyTorch bug follows PyTorch's own template.
 
     The verdict comes first, then a short program that shows the failure and its control, and with
     --run its output on this machine. A failure that is absent on that torch and device is not

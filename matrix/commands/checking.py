@@ -154,12 +154,12 @@ def _write(files: dict[Path, str]) -> int:
 
 @click.command()
 def fixes() -> None:
-    """List every version of the fixes' text.
+    """List every version of the fixes by its hash.
 
     \b
     torch-repros fixes
 
-    Adds to matrix/fix_texts.txt the sha256 of each fix and each of their tests, in the working tree
+    Adds to matrix/fix_texts.txt the sha256 of each fix and each of its tests, in the working tree
     and in every commit. `vendored` uses this list to tell whether a copy is newer or older than the
     tool. `lint` reports when to run this command.
 

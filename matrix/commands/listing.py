@@ -42,7 +42,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     if rules:
         reproducers = ruled(reproducers)
     if as_json:
-        from ..explain import text  # imported here, because the plain list does not need it
+        from ..explain import text  # imported here to keep the plain list fast
         from ..site import exports
 
         measured = text.Measured.load(options.records())
@@ -95,7 +95,7 @@ def show(id: str, version: str | None) -> None:
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
     """
-    from ..explain import text  # imported here, because `list` does not need it
+    from ..explain import text  # imported here to keep `list` fast
 
     reproducer = options.select_one(id)
     options.say(text.full_text(reproducer, text.Measured.load(options.records()), version))

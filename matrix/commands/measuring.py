@@ -192,7 +192,7 @@ def record(
     folder: Path,
     envs: Path | None,
 ) -> None:
-    """Measure releases of torch and keep records.
+    """Measure releases of torch and record the results.
 
     \b
     torch-repros record 2.4 2.5                     these releases, on the CPU

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # click exits with 2 for wrong usage
 BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
-SHOWN = 5  # problems printed; a new reproducer has twenty
+SHOWN = 5  # the number of problems printed; a new reproducer has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
@@ -160,7 +160,7 @@ INTO_RECORDS_OPTION = click.option(
     help="Folder of records, created if missing. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
-    "--envs", type=FOLDER, help="Folder for environments. Default: beside uv's cache."
+    "--envs", type=FOLDER, help="Folder for environments. Default: next to uv's cache."
 )
 
 
@@ -342,7 +342,7 @@ def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
 
 def records(folder: Path = catalog.RECORDS) -> list[Record]:
     """The records that can be read. Problems in the other files are printed to stderr."""
-    from ..evidence.records import read_all  # here, as `list` does not need it
+    from ..evidence.records import read_all  # imported here to keep `list` fast
 
     readable, wrong = read_all(folder)
     for problem in wrong:

@@ -99,7 +99,7 @@ def _show_diff(title: str, diff: str) -> None:
     if diff:
         options.say(f"--- {title}")
         for line in diff.split("\n"):
-            click.secho(line, fg=colours.get(line[:1]))  # click colours on a terminal only
+            click.secho(line, fg=colours.get(line[:1]))  # click colors only a terminal
 
 
 def _update(folder: Path) -> int:

@@ -54,7 +54,7 @@ def _conclusive(state: str) -> bool:
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that, among the measured releases, includes only affected ones.
+    """The shortest specifier that includes exactly the affected ones of the measured releases.
 
     "never" if no release is affected. There is no lower bound if the oldest measured release is
     affected and the newest is not, because "<2.11" may also be true of older releases.

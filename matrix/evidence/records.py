@@ -52,7 +52,7 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
     """The valid part of one file and its journal, or None, and one line per problem."""
-    # The journal is read first. A line that moves from it meanwhile is then found in the file.
+    # The journal is read first, so that lines that move to the file meanwhile are not missed.
     journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]

@@ -165,7 +165,7 @@ class Measurement:
     peak_mib: float = key(_amount)
     hash: str = key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
     date: str = key(_date)
-    source: Source = key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
+    source: Source = key(_matches("[0-9a-f]{12}", "the key of a source"))  # stored as its key
     said: str = key(_text, default="")  # the return value of messages(), if it exists
 
     @classmethod

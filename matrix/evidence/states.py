@@ -33,7 +33,7 @@ EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "
 
 
 class Standing(NamedTuple):  # each cell has a Standing, and a dataclass takes twice the time
-    """The measured state of a reproducer on a device and release, and the expected one."""
+    """The measured and the expected state of a reproducer on a device and release."""
 
     state: str  # one of BY_NAME
     date: str  # of the newest measurement that counts, or "" if there is none

@@ -67,7 +67,7 @@ class Stream:
         self.inherited = closed or (terminal and pty is None and target == 1)
         self.is_pty = terminal and pty is not None
         self.source, self.inner = _pty(target) if self.is_pty else os.pipe()
-        self.ended = False  # True once every writer is gone, or the reader is
+        self.ended = False  # True once all writers or the reader are gone
         self.stop, self.stopping = os.pipe()
         self.settings: dict[int, Settings] = {}
         if self.is_pty:
@@ -96,7 +96,7 @@ class Stream:
         return self.scan
 
     def _leave_to_cat(self) -> None:
-        """Lets `cat` read the output of children. Without a reader, their next write kills them."""
+        """Lets `cat` read the children's output. Without a reader, their next write kills them."""
         with suppress(OSError):
             subprocess.Popen(
                 ["cat"],
@@ -108,7 +108,7 @@ class Stream:
 
     def share_settings(self) -> None:
         """Copies settings made through the pty to the terminal, and vice versa."""
-        with suppress(OSError):  # the target is not the terminal that controls us
+        with suppress(OSError):  # the target is not our controlling terminal
             if os.tcgetpgrp(self.target) != os.getpgrp():
                 return  # the shell controls it now
         with suppress(termios.error):  # the terminal has hung up

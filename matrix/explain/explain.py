@@ -29,7 +29,7 @@ from ..catalog import Reproducer
 from ..causes import Cause
 from .readings import READINGS, read_out
 
-# The page's script also uses these (JS_DATA). The patterns work in Python and in JavaScript.
+# The page's script also uses these patterns (JS_DATA), which work in Python and JavaScript.
 ESCAPES = (
     r"\x1b(?:"
     r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colors, and the other commands that begin with CSI
@@ -48,7 +48,7 @@ PREFIX = (  # the prefix that a launcher adds to every line of a process
 PREFIX_STARTS = "[(0123456789"
 EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
 STARTS = EDGES + ">"  # the start of a quotation
-RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # an edge of a box, a fence of Markdown
+RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # the edge of a box or a Markdown fence
 CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u2033"}
 # The separators of str.split(), which differ from JavaScript's \s:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
@@ -110,7 +110,7 @@ class Answer:
     matched: str  # the part of the text that a pattern matched
     reproducers: list[Reproducer]
     causes: list[Cause]  # empty if there is only one
-    title: str  # of the list of causes, else of the reproducer
+    title: str  # the title of the list of causes or of the reproducer
     line: str = ""  # in the user's code, "train.py:12", if the text has a traceback
     # id -> another part of the text that only this cause prints; such a cause comes first
     named: dict[str, str] = field(default_factory=dict)
@@ -312,7 +312,7 @@ class Patterns:
 
 
 def _automaton(literals: list[str]) -> Any:
-    """Finds all literals in one pass. None if the package is not installed, as on Alpine."""
+    """A one-pass matcher for all literals. None if it cannot be installed, as on Alpine."""
     try:
         from ahocorasick_rs import AhoCorasick
     except ImportError:
@@ -373,7 +373,7 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 
 
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
-    """The meaning of one program's texts, the last of which is the most important.
+    """The meaning of one program's texts. The last text is the most important.
 
     Errors come before warnings, and longer matches before shorter ones. Among equal matches, the
     match nearest to the end comes first, because a traceback names the error at its end. A text of

@@ -52,7 +52,7 @@ def load(
 
 
 def parts(states: list[str], releases: list[torches.Torch]) -> list[Part]:
-    """The parts for a list with one state per release, oldest first. "" releases are omitted."""
+    """The parts for one state per release, oldest first. Releases with "" are omitted."""
     oldest_first: list[Part] = []
     first = 0
     for state, run in groupby(states):

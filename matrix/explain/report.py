@@ -34,7 +34,7 @@ EXPECTED = {
 _TRACKED = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull|discussions)/(\d+)")
 # Characters that Markdown treats as markup outside backticks, as in "a hook of __init__".
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|<|\*")
-# Mentions of the popular fix in a docstring. The program does not contain it.
+# Mentions of the popular fix in a docstring, because the program does not contain that fix.
 _ASIDE = re.compile(r" \(popular fix\)|(?<=\()popular fix[,;] ")
 
 ReportError = NothingObserved
@@ -116,7 +116,7 @@ def report(
 
 
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Sentences that state where it was reproduced, and the measurements elsewhere."""
+    """Sentences that state where the failure was reproduced, and the measurements elsewhere."""
     stand_in = _escaped(reproducer.stand_in.get(seen.device, ""))
     device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
@@ -157,7 +157,7 @@ def _explanation(reproducer: Reproducer) -> str:
 def _escaped(text: str) -> str:
     """The text with Markdown escaped, except between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick is not closed
+    if len(parts) % 2 == 0:  # an unclosed backtick
         return text
     parts[::2] = [
         _MARKUP.sub(lambda match: "".join(f"\\{sign}" for sign in match[0]), part)
@@ -218,7 +218,7 @@ def _list(title: str, links: tuple[str, ...]) -> str:
 
 
 def _numbered(link: str) -> str:
-    """ "pytorch/pytorch#7: https://..." if the thread has a number, or the link."""
+    """ "pytorch/pytorch#7: https://..." if the thread has a number, else the link."""
     match = _TRACKED.match(link)
     return f"{match[1]}#{match[2]}: {link}" if match else link
 
@@ -253,8 +253,7 @@ def permalink(reproducer: Reproducer) -> str:
 
 
 def since(reproducer: Reproducer, states: States) -> str:
-    """Per device, the first release of the unbroken series, up to the newest, that shows the
-    failure.
+    """Per device, the release since which every measured release has shown the failure.
 
     "" if the newest release does not show the failure on any device.
     """

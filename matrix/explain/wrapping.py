@@ -12,7 +12,7 @@ WIDEST = 100  # columns; a longer line is hard to read
 # Kept on one line so that users can copy them: commands and anything in backquotes.
 _WORD = r"--[a-z-]+|\w+/[\w./]+|ID|DIR|PATH|forum|\d[\d.]*|(?<=vendor )\w+"
 _WHOLE = re.compile(rf"torch-repros [a-z]+(?: (?:{_WORD}))*|`[^`\n]+`")
-_MARGIN = re.compile(r" *(?:- |\d+\. )?")  # includes the mark of a list item
+_MARGIN = re.compile(r" *(?:- |\d+\. )?")  # includes a list marker
 
 
 class Code(str):
@@ -26,7 +26,7 @@ class Prose(str):
 def width(stream: TextIO | None) -> int | None:
     """The maximum number of columns on this stream. None if it is closed or not a terminal.
 
-    A script that reads the output gets the same lines whatever the size of the window.
+    A script that reads the output gets the same lines regardless of the window size.
     """
     return min(shutil.get_terminal_size().columns, WIDEST) if stream and stream.isatty() else None
 

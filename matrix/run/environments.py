@@ -148,7 +148,7 @@ def _completed(
 
 
 def missing_releases(releases: list[Torch], uv: str) -> list[str]:
-    """The final releases missing from torches.toml: new minors, and newer patches of old ones."""
+    """The final releases missing from torches.toml: new minors and new patches of listed minors."""
     command = [
         uv,
         "tool",

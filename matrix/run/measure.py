@@ -39,7 +39,7 @@ def lacking(
     repeat: int,
     again: bool,
 ) -> list[Reproducer]:
-    """The reproducers still to measure on this device. With `again`, all of its reproducers."""
+    """The reproducers still to measure on this device. With `again`, all of them."""
     return [
         reproducer
         for reproducer in reproducers

@@ -17,7 +17,7 @@ from ..evidence.observation import NothingObserved, Observation, versions_of
 from ..printing import printable
 from . import processes, runner
 
-NAME = "repro.py"  # of the program, in its traceback
+NAME = "repro.py"  # the program's file name, which its traceback shows
 LINES = 40  # the maximum number of output lines in a report
 COLUMNS = 300
 _FRAME = re.compile(r'(?m)^ *File ".*\n(?:    .*\n)*')

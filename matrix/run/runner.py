@@ -33,7 +33,7 @@ STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
 GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker is considered dead
 CLOSING = 10.0  # seconds that a worker has to end its children
-PROCESSES = 16  # the maximum, each with its own torch; additional repeats share these processes
+PROCESSES = 16  # at most this many, each with its own torch; additional repeats share them
 DEATHS = 5  # consecutive worker deaths that are tolerated without a completed run
 FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
 LINE = 4 * 2**20  # bytes of a line; the worker never writes a longer line
@@ -77,7 +77,8 @@ class Report:
 
 
 class Process:
-    """One worker process. Its messages arrive in `inbox` as (process, message). The last is None.
+    """One worker process. Its messages arrive in `inbox` as (process, message). The last message is
+    None.
 
     A thread reads the pipe, because Windows cannot wait for several pipes at once. Lines without
     the token are not messages: an interpreter may print at startup, and a reproducer may find the
@@ -205,7 +206,7 @@ class Worker:
     """The interpreter under test: its build, its devices, and one worker process per repeat.
 
     Each process has its own hash seed, address layout and import of torch. Forks of one process
-    would share these and might agree for that reason. An import takes about 3 s of CPU time.
+    would share all three, and might agree for that reason. An import takes about 3 s of CPU time.
 
     Start a Worker in a thread that outlives it, because Linux ends the processes with the thread.
     """
@@ -236,7 +237,7 @@ class Worker:
             process.build()
 
     def replace(self, dead: Process) -> None:
-        """Replaces a dead process by a new process."""
+        """Replaces a dead process with a new process."""
         place = self.processes.index(dead)
         dead.kill()
         dead.close()
@@ -324,7 +325,7 @@ class Job:
 
     pending: Pending
     role: str
-    place: int  # of the process that runs it
+    place: int  # the index of the process that runs the job
     request: dict[str, Any]
     process: Process | None = None
     deadline: float = 0.0

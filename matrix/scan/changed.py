@@ -21,7 +21,7 @@ _LINE = re.compile(r"\bline \d+( of cell \d+)?")  # in the text of a finding
 
 
 class GitError(Exception):
-    """The error message of git."""
+    """A failed git command. The message is git's."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Branch:
 
 
 def since(base: str, folders: Iterable[Path]) -> list[Branch]:
-    """The branch, including uncommitted changes, of each repository that contains a folder."""
+    """The branch, with uncommitted changes, of each repository that contains one of the folders."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
     tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}

@@ -44,8 +44,8 @@ class Hit(NamedTuple):
     """A place that a rule found."""
 
     node: ast.AST
-    what: str  # what happens here: a clause without a full stop, in the user's own names
-    edits: tuple[Edit, ...] = ()  # edits that certainly fix it
+    what: str  # what happens: a clause without a period, with the user's own names
+    edits: tuple[Edit, ...] = ()  # edits that certainly fix the problem
 
 
 Question = ParamSpec("Question")
@@ -79,7 +79,7 @@ class Code:
         self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
-        self.calls: dict[str, list[ast.Call]] = {}  # last part of the name -> in source order
+        self.calls: dict[str, list[ast.Call]] = {}  # last part of name -> calls in order
         self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self._statements: list[ast.AST] = []  # in source order
         self._imported: dict[str, str] = {}  # name in this file -> full dotted name
@@ -94,7 +94,7 @@ class Code:
 
     @classmethod
     def of(cls, text: str) -> Code:
-        """Parses the text. Raises what ast.parse() raises."""
+        """Parses the text. Raises the same exceptions as ast.parse()."""
         return cls(ast.parse(text), text)
 
     def all(self, kind: type[N]) -> list[N]:
@@ -214,8 +214,8 @@ class Code:
     def stays_python(self, edits: tuple[Edit, ...]) -> bool:
         """True if the file is still valid Python after these edits.
 
-        To save time, only the smallest enclosing statement that parses alone is checked. An `elif`,
-        for example, does not parse alone.
+        To save time, only the smallest enclosing statement that parses on its own is checked. An
+        `elif`, for example, does not parse on its own.
         """
         self._check_time()
         start, stop = min(edit[:2] for edit in edits), max(edit[2:4] for edit in edits)

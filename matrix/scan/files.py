@@ -166,7 +166,7 @@ def _plain(text: str) -> list[str]:
 
 
 def parsed(text: str) -> ast.Module:
-    """The syntax tree, without warnings. Raises what ast.parse() raises."""
+    """The syntax tree, without warnings. Raises the same exceptions as ast.parse()."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for example, "invalid escape sequence"
         return ast.parse(text)

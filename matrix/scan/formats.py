@@ -152,7 +152,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
 
 
 def _artifact(path: Path) -> dict[str, Any]:
-    """The location of a file, relative to the current folder as code scanning expects it."""
+    """The location of a file, relative to the current folder, as code scanning expects."""
     try:
         uri = quote(path.resolve().relative_to(Path.cwd().resolve()).as_posix())
     except ValueError:
@@ -161,7 +161,7 @@ def _artifact(path: Path) -> dict[str, Any]:
 
 
 def github(findings: Iterable[Finding]) -> list[str]:
-    """A workflow command per finding. GitHub shows it at the line of the finding."""
+    """One workflow command per finding. GitHub shows the message at the line of the finding."""
     commands = {"error": "error", "warning": "warning", "note": "notice"}
     assert commands.keys() == LEVELS.keys()
     messages = []

@@ -164,7 +164,10 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
 
 
 def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Finding]:
-    """The findings in this code. Raises what ast.parse() raises, Unreadable, TooLong, RuleError."""
+    """The findings in this code.
+
+    Raises Unreadable, TooLong, RuleError, or the same exceptions as ast.parse().
+    """
     return list(_findings(text, rules, path, []))
 
 
@@ -196,7 +199,7 @@ def _findings(
 
 @cache
 def function(id: str) -> Callable[[Code], Iterator[Hit]]:
-    """The rule of a reproducer. Raises ModuleNotFoundError if it has no file."""
+    """The rule of a reproducer. Raises ModuleNotFoundError if the rule has no file."""
     module = importlib.import_module(f".rules.{id.replace('/', '.')}", __package__)
     return getattr(module, id.partition("/")[2])  # type: ignore[no-any-return]
 

@@ -18,7 +18,7 @@ from ..explain.text import Measured
 
 SHOWN = 1_500  # characters shown of a recorded text; each release has errors with 13,000
 TEXTS = 3  # recorded texts on a page: the newest wordings
-RELATED = 5  # failures of a family that are not related in another way
+RELATED = 5  # the maximum number of failures listed only because of their family
 # Insignificant differences between runs: process ids, addresses, line numbers.
 _OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 

@@ -44,8 +44,8 @@ class Copy:
     version: str  # the version of torch-repros that made the copy
     sha: str  # the sha256 of the original upstream text
     raw: str  # the complete text, with its own line ends
-    above: str  # the text above the header, lines ended by \n
-    mine: str  # the text below the header, lines ended by \n
+    above: str  # the text above the header, with \n as line ends
+    mine: str  # the text below the header, with \n as line ends
     theirs: str | None  # upstream's current text; None if upstream removed the file
 
     @property

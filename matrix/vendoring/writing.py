@@ -35,7 +35,7 @@ def render(origin: str, upstream_text: str, body: str, old: Copy | None) -> byte
 
 
 def with_line_ends_of(raw: str, text: str) -> str:
-    """The text with the line ends of `raw`. New lines end like most lines of `raw`."""
+    """The text with the line ends of the same lines in `raw`. New lines end like most lines."""
     if "\r\n" not in raw:
         return text
     old, new = lines_of(raw), lines_of(text)

@@ -109,7 +109,7 @@ class Child:
             self.code = self.process.poll()
         else:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid and not os.WIFSTOPPED(status):  # as a traced child is
+            if pid and not os.WIFSTOPPED(status):  # a traced child may be stopped
                 self.code = os.waitstatus_to_exitcode(status)
         self.wall = now - self.started
 

@@ -65,7 +65,7 @@ def run_job(job: dict[str, Any], folder: str) -> None:
 
 # A role must not change this state, because users run its code in their own processes.
 STATE = (  # of torch; some releases lack some of these names
-    "initial_seed",  # seeded; drawing random numbers does not change it
+    "initial_seed",  # changes only when torch is seeded
     "get_default_dtype",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -163,7 +163,7 @@ def _fresh_random_numbers() -> None:
 def _limit_memory(mib: int) -> None:
     """Limits memory relative to the current mappings, because builds map 0.6 to 4.8 GB at start."""
     if not LINUX:
-        return  # macOS accepts RLIMIT_AS and does not enforce it
+        return  # macOS accepts RLIMIT_AS but does not enforce it
     import resource
 
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

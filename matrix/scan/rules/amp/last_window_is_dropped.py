@@ -57,7 +57,7 @@ def _restarts_in_each_epoch(
 ) -> bool:
     """True if the counter counts the batches of one epoch."""
     used = {name.id for name in ast.walk(counter) if isinstance(name, ast.Name)}
-    if not loops:  # a fragment, or a function that gets the number of a batch
+    if not loops:  # a fragment, or a function that receives a batch number
         whole = function is code.tree
         return whole or any("batch" in name or "idx" in name for name in used)
     loop = loops[0]

@@ -87,8 +87,7 @@ def _is_handed_in(code: Code, file: ast.expr) -> bool:
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
     """True if the program certainly wrote the file.
 
-    The program then also saves to this file, or also loads an optimizer from this file, which is
-    always strict.
+    The program also saves to this file, or also loads an optimizer (always strict) from this file.
     """
     file = _file_of(code, state)
     if file is None or is_fragment(code):

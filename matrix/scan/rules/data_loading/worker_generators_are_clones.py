@@ -33,7 +33,7 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
                 continue
             if _is_given_from_outside(code, owner, target.attr):
                 continue
-            if all(_in_a_while(code, use) for use in uses):  # another row instead of a broken row
+            if all(_in_a_while(code, use) for use in uses):  # another row replaces a broken row
                 continue
             yield Hit(
                 maker,

@@ -101,7 +101,7 @@ def is_called(code: Code, method: ast.FunctionDef) -> bool:
 
 
 def is_unused(code: Code, node: ast.AST) -> bool:
-    """True if neither this file nor torch or Python calls the method that contains the node.
+    """True if no code in this file, torch or Python calls the method that contains the node.
 
     Code that always raises occurs only in unused methods.
     """

@@ -84,7 +84,7 @@ def _is_trained_further(
     if path(holder).startswith("self.") and any(
         isinstance(test, ast.Compare) for test in code.conditions(statement)
     ):
-        return True  # a callback, after each epoch
+        return True  # a callback that runs after each epoch
     steps = optimizer_steps(code, code.function(statement))
     return any(place(step) > place(statement) for step in steps)
 

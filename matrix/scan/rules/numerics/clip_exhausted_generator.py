@@ -91,7 +91,7 @@ def _drawn(node: ast.expr) -> list[ast.expr]:
 
 
 def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
-    """The value of the name, if it can be read only once."""
+    """The value of the name if it can be read only once, else None."""
     value = code.value(name)
     for _ in range(5):  # other names for the same value
         if not path(value):

@@ -1,4 +1,4 @@
-"""Values that are nan, infinite or different from their name."""
+"""Values that are nan, infinite or misleadingly named."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def is_cared_for(code: Code, call: ast.Call) -> bool:
 
 
 def is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:
-    """The product of the logarithm and its argument, if there is one."""
+    """The product of the logarithm and its argument, or None."""
     for above in code.ancestors(call):
         if not isinstance(above, ast.BinOp):
             if isinstance(above, ast.UnaryOp):

@@ -48,7 +48,7 @@ def _file_may_clear(code: Code) -> bool:
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
-    """True if all known creators of the optimizer are from torch.optim and outside the loops."""
+    """True if only torch.optim creates the optimizer, as far as known, outside the loops."""
     if path(optimizer) and code.torch(optimizer):  # a fragment that does not define the name
         return True
     if _is_parameter(code, optimizer):  # the function receives the optimizer

@@ -86,7 +86,7 @@ def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
 
 
 def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
-    """True if the number is 1 according to this file, perhaps by a default never overridden."""
+    """True if this file shows that the number is 1, such as a default that is never overridden."""
     value = code.value(number)
     if constant(value) == 1:
         return True

@@ -19,7 +19,7 @@ DRAWS = frozenset(
     "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
     " randint_like".split()
 )
-# Training loops count these. A loop over seeds, folds or sizes is seeded on purpose.
+# Training loops count these units. A loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
 
 

@@ -135,7 +135,7 @@ def has_factor(code: Code, product: ast.expr, factor: ast.expr) -> bool:
 
 
 def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
-    """True if the length contains the length of a loader, or a name for it."""
+    """True if the length contains the length of a loader, or a name for that length."""
     for part in ast.walk(length):
         if isinstance(part, ast.Call) and last_name(part.func) == "len" and part.args:
             loader = part.args[0]
