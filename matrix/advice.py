@@ -25,7 +25,7 @@ _ROLES = ("control", "right")  # the roles that may contain the lines under `rig
 
 
 def line_problems(reproducer: Reproducer) -> Iterator[str]:
-    """Problems of the lines under `right` and `use`, and sizes among the messages."""
+    """Problems with the lines under `right` and `use`, and sizes in the messages."""
     if reproducer.is_current:
         yield from _lines(reproducer)
         yield from _sizes(reproducer)

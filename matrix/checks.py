@@ -67,10 +67,10 @@ def lint(
     page: Path = catalog.ROOT / grid.PAGE,
     cache: Path | None = None,
 ) -> list[str]:
-    """All problems; empty when everything is in order.
+    """All problems found.
 
-    `cache` is a file that lists the reproducers that this code found in order, so that the next
-    call checks only files that have changed since.
+    `cache` is a file that lists the reproducers without problems, so that the next call of the same
+    code checks only files that have changed since.
     """
     problems = []
     torches_listed = []
@@ -132,7 +132,7 @@ def _misplaced(repros: Path) -> list[str]:
 
 
 def _files(reproducers: list[Reproducer], cache: Path | None) -> list[str]:
-    """The problems that a file has by itself: no other file, except this program, decides them."""
+    """The problems that depend only on the reproducer's own file and on this program."""
     clean = set[str]()
     if cache:
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -148,7 +148,7 @@ def _files(reproducers: list[Reproducer], cache: Path | None) -> list[str]:
         if not found:
             in_order.add(digest)
     if cache and in_order != clean:
-        with contextlib.suppress(OSError):  # a project that cannot be written to
+        with contextlib.suppress(OSError):  # a read-only project
             cache.parent.mkdir(exist_ok=True)
             cache.write_text("".join(f"{digest}\n" for digest in sorted(in_order)))
     return problems
@@ -172,7 +172,7 @@ def _python(reproducer: Reproducer) -> list[str]:
 
 
 def _ending(reproducer: Reproducer) -> list[str]:
-    """A problem if the file does not end with MAIN, by which it judges for `git bisect`."""
+    """A problem if the file does not end with MAIN, which `git bisect` relies on."""
     main = MAIN.format(roles=", ".join(reproducer.roles))
     if reproducer.source.endswith(f"\n\n\n{main}"):
         return []
@@ -182,7 +182,7 @@ def _ending(reproducer: Reproducer) -> list[str]:
 
 
 def _snippet(reproducer: Reproducer) -> list[str]:
-    """Things that `wrong` does and the code of the reproducer does not.
+    """Operations in `wrong` that the code of the reproducer does not contain.
 
     advice.py checks `right` more strictly. tests/test_repros.py checks which lines were executed.
     """
@@ -202,7 +202,7 @@ def _snippet(reproducer: Reproducer) -> list[str]:
 
 
 def _citations(reproducer: Reproducer) -> list[str]:
-    """Issue numbers that the docstring cites although the header does not link to them."""
+    """Issue numbers that the docstring cites but the header does not link to."""
     links = {*reproducer.reports, *reproducer.documents, reproducer.fixing_change}
     return [
         f"{reproducer.path}:1: {name}#{number} is not among reports, documents, fixed_by"
@@ -212,7 +212,7 @@ def _citations(reproducer: Reproducer) -> list[str]:
 
 
 def _rule(reproducer: Reproducer) -> list[str]:
-    """A rule without a function, that misses the `wrong` lines, or that finds `right` lines."""
+    """A problem if the rule has no function, misses `wrong` lines, or reports `right` lines."""
     where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
     for rule in scanning.rules([reproducer]):
         if unfilled := _not_filled_in(RULES / f"{reproducer.id}.py"):
@@ -254,7 +254,7 @@ def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
 def _not_filled_in(path: Path) -> list[str]:
     """A problem for each line of a new file that its author still has to write."""
     if not path.is_file():
-        return []  # which _rule() names
+        return []  # _rule() reports the missing file
     unfilled = catalog.not_filled_in(path.read_text(encoding="utf-8"))
     return [f"{path}:{number}: not filled in: {line.strip()}" for number, line in unfilled]
 

@@ -542,7 +542,7 @@ _PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic gr
 
 
 def problems(r: Reproducer) -> list[str]:
-    """Patterns of a header that would make `explain` slow, or fail on the site."""
+    """Header patterns that would make `explain` slow or fail on the site."""
     wrong = []
     for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
         wrong += [
