@@ -42,7 +42,7 @@ ORIGINS = {  # the origin of a failure -> its meaning
 }
 LEVELS = {  # the level of a `scan` finding -> its meaning
     "error": "it raises, or trains or measures something wrong",
-    "warning": "it does so under a condition that people meet",
+    "warning": "it does so under a condition that occurs in practice",
     "note": "it matters little, or reading cannot decide",
 }
 FILL_IN = "FILL IN"  # marks each line of a new reproducer that its author has to write

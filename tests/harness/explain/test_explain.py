@@ -658,10 +658,7 @@ def test_a_slow_pattern_is_named_with_its_line(changes, problem):
 def test_bounded_gaps_and_escaped_signs_are_no_problem(pattern):
     one = REPRODUCERS[0]
     header = {**one.header, "messages": (pattern,)}
-    assert (
-        explain.problems(type(one)(path=one.path, source=one.source, id=one.id, **header))
-        == []
-    )
+    assert explain.problems(type(one)(path=one.path, source=one.source, id=one.id, **header)) == []
 
 
 @pytest.mark.parametrize(
