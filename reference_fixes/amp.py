@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mixed precision with one decision per device, and gradient accumulation that loses nothing.
+"""Mixed precision with one decision per device, and gradient accumulation with correct weights.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the reproducers in
-repros/amp. The order of the calls: https://pytorch.org/docs/stable/notes/amp_examples.html
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/amp
+whose `fix` key names a function in this file. For the order of the calls, see
+https://pytorch.org/docs/stable/notes/amp_examples.html
 
 >>> model = torch.nn.Linear(2, 1)
 >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -45,40 +46,40 @@ _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class ScaleCollapsed(RuntimeError):
-    """A step was skipped although the loss scale is so low that it cannot be the cause."""
+    """A step was skipped at a loss scale so low that the scale cannot be the cause."""
 
 
 class Precision(NamedTuple):
-    """The decision of choose_precision()."""
+    """The result of choose_precision()."""
 
     device: str  # "cpu", "cuda" or "mps"
-    dtype: torch.dtype  # float32 means: no autocast
+    dtype: torch.dtype  # float32 means no autocast
     scaler: bool  # True if gradients would underflow without a GradScaler
     reason: str
 
     def autocast(self) -> ContextManager[Any]:
-        """The context for the forward pass and the loss. With float32 it turns autocast off."""
+        """A context for the forward pass and the loss. With float32, it disables autocast."""
         if self.dtype != torch.float32:
-            # Before 2.11 a weight that was cast under no_grad stays in the cache without its
-            # graph (pytorch#112583).
+            # Before torch 2.11, a weight that was cast under no_grad() stays in the cache without
+            # its graph (pytorch#112583).
             return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
         if self.device == "mps" and _TORCH < (2, 5):
-            # Before 2.5 autocast raises for MPS, so there is none to turn off.
+            # Before torch 2.5, autocast raises for MPS, so there is nothing to disable.
             return contextlib.nullcontext()
         return torch.autocast(self.device, enabled=False)
 
 
 def choose_precision(device: torch.device | str, dtype: torch.dtype | None = None) -> Precision:
-    """The precision to train in on this device, with the reason.
+    """The precision to use for training on this device, and the reason.
 
     Args:
-        device: where the model is.
-        dtype: None lets the device decide: bfloat16 or float16 on CUDA, float32 elsewhere.
-            float32, bfloat16 or float16 requests that dtype.
+        device: the device of the model.
+        dtype: None chooses by device: bfloat16 or float16 on CUDA, float32 elsewhere. Pass float32,
+            bfloat16 or float16 to request that dtype.
 
     Raises:
-        ValueError: the device is not available, or this torch cannot train in that dtype on it.
-            Neither is replaced silently.
+        ValueError: the device is not available, or this torch release cannot train in that dtype on
+            the device. Neither the device nor the dtype is replaced silently.
 
     >>> choose_precision("cpu").dtype
     torch.float32
@@ -114,14 +115,14 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
 
 
 def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str | None:
-    """Why this dtype cannot be used, or None. Sources: pytorch#142397, pytorch#139390."""
+    """The obstacle to using this dtype, or None. Sources: pytorch#142397, pytorch#139390."""
     if kind == "cuda":
         capability = torch.cuda.get_device_capability(device)
         if dtype == torch.bfloat16 and capability < (8, 0):
             return f"this GPU has compute capability {capability}, bfloat16 needs (8, 0)"
         return None
-    # float16: autocast has it on the CPU from 2.2, GradScaler from 2.3; before 2.8 unscale_ asks
-    # MPS for float64.
+    # float16 on the CPU: autocast supports it from torch 2.2 on, GradScaler from 2.3 on. On MPS,
+    # unscale_() requests float64 before 2.8.
     needed = {
         ("cpu", torch.float16): (2, 3),
         ("mps", torch.float16): (2, 8),
@@ -136,12 +137,12 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
-    """A GradScaler that is enabled if and only if the precision needs it, on every torch.
+    """A GradScaler that is enabled if and only if the precision needs one, in every torch release.
 
-    torch.amp.GradScaler("cpu") is an enabled scaler, and torch.amp.GradScaler() belongs to CUDA.
+    By default, torch.amp.GradScaler("cpu") is enabled, and torch.amp.GradScaler() is for CUDA.
 
     Args:
-        options: arguments of GradScaler, such as init_scale.
+        options: further arguments of GradScaler, such as init_scale.
 
     >>> make_grad_scaler(choose_precision("cpu")).is_enabled()
     False
@@ -152,9 +153,9 @@ def make_grad_scaler(precision: Precision, **options: Any) -> Any:
 
 
 def load_scaler_state(scaler: Any, state: dict[str, Any]) -> bool:
-    """Loads a checkpointed scaler state. Returns False if it is empty or the scaler is disabled.
+    """Loads a saved scaler state. Returns False if the state is empty or the scaler is disabled.
 
-    A disabled scaler saves {}, which an enabled scaler refuses to load.
+    A disabled scaler saves {}, and an enabled scaler refuses to load {}.
     """
     if not state or not scaler.is_enabled():
         return False
@@ -169,37 +170,38 @@ def windows(
     *,
     group: torch.distributed.ProcessGroup | None = None,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    """The batches of an epoch in windows of `size`, one per step of the optimizer.
+    """Splits the batches of an epoch into windows of `size` batches, one window per optimizer step.
 
-    A window can be iterated over once, and yields (batch, share, last). Multiply the mean loss of the batch by its share
-    before backward(), and log the loss itself. The shares of a window sum to 1. `last` is true for
-    the last batch, the only one in which DistributedDataParallel has to synchronize. The last
-    window may be shorter.
+    Each window can be iterated over once, and yields (batch, share, last). Multiply the mean loss
+    of a batch by its share before backward(), but log the loss without the share. The shares of a
+    window sum to 1. `last` is true for the last batch, the only batch for which
+    DistributedDataParallel has to synchronize. The last window may be shorter.
 
-    Without a weight, batches that have a length are drawn one at a time. Otherwise a window is
-    drawn ahead, and up to `size` batches are kept in addition to the one in the loop: move them to
-    the device in the loop, and do not use a loader that fills the same buffer again. A window is
-    also drawn ahead of an iterator, and of a loader of an IterableDataset, whose length is a guess.
-    The counted() batches of a ResumableBatches are an iterator too. A batch that is drawn counts as
-    given to the loop, so that a checkpoint is right only between two windows.
+    If `batches` has a length and there is no weight, batches are drawn one at a time. Otherwise,
+    each window is drawn ahead, and up to `size` batches are kept in addition to the batch in the
+    loop: move batches to the device in the loop, and do not use a loader that reuses its buffers.
+    Windows are also drawn ahead from iterators, including the counted() batches of a
+    ResumableBatches, and from loaders of an IterableDataset, whose length is a guess. A drawn batch
+    counts as received by the loop, so a checkpoint is correct only between two windows.
 
     Args:
-        weight: how much a batch counts in its window, such as its number of samples or tokens;
-            with None all count the same. A batch of weight 0 is left out, and so is a window that
-            has only such batches.
-        group: the processes of DistributedDataParallel, such as torch.distributed.group.WORLD. A
-            batch then counts among the batches of all processes. Their mean gradient is that of
-            one process with all batches, and the shares sum to 1 in the mean over the processes.
-            The host waits until the processes have exchanged a number per window. A process whose
-            own window weighs 0 gets its last batch with the share 0, because the others wait for
-            its backward(); its loss has to be finite. Without a group each process counts the same
-            in every step, whatever its batches weigh.
+        weight: a function that returns the weight of a batch in its window, such as its number of
+            samples or tokens. With None, all batches have the same weight. Batches of weight 0 are
+            left out, and so are windows in which every batch has weight 0.
+        group: the process group of DistributedDataParallel, such as torch.distributed.group.WORLD.
+            A batch is then weighted among the batches of all processes. The mean gradient of the
+            processes equals the gradient of one process with all batches, and the sum of the shares
+            averages 1 over the processes. The host waits while the processes exchange one number
+            per window. A process whose own window has weight 0 gets its last batch with the share
+            0, because the other processes wait for its backward(); the loss of this batch has to be
+            finite. Without a group, each process counts the same in every step, regardless of the
+            weights of its batches.
 
     Raises:
         TypeError: the group is not a ProcessGroup that this process belongs to.
-        ValueError: size is not a whole number of 1 or more, a weight is negative or not finite,
-            there are no batches, or fewer than their length says, or a process of the group has
-            fewer windows than another.
+        ValueError: size is not a whole number of at least 1; a weight is negative or not finite;
+            there are no batches, or fewer than their length says; or a process of the group has
+            fewer windows than another process.
 
     >>> [[share for _, share, _ in window] for window in windows("abcdef", 4)]
     [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5]]
@@ -229,8 +231,8 @@ def _in_turn(
         count = min(size, length - start)
         part, left = islice(source, count), deque[Any]()
         yield _members(part, left, count, 1 / _over_ranks(count, group), length)
-        left.extend(part)  # batches that the loop has not taken, and still may
-    yield from _ahead(source, size, None, group, length)  # batches beyond the length, if any
+        left.extend(part)  # batches that the loop has not drawn, but may still draw
+    yield from _ahead(source, size, None, group, length)  # any batches beyond the length
 
 
 def _members(
@@ -253,7 +255,7 @@ def _ahead(
     group: Any,
     count: int = 0,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    # Asking a ResumableBatches for more than is left would end its epoch before the last window.
+    # Drawing past the last batch of a ResumableBatches would end its epoch before the last window.
     while drawn := list(islice(source, min(size, getattr(source, "left", None) or size))):
         weights = [1.0 if weight is None else float(weight(batch)) for batch in drawn]
         total = sum(weights)
@@ -267,11 +269,11 @@ def _ahead(
         held = deque((batch, part / total) for batch, part in zip(drawn, weights) if part)
         if total and not held:
             held.append((drawn[-1], 0.0))
-        del drawn  # from here on only `held` keeps the batches
+        del drawn  # from here on, only `held` refers to the batches
         if held:
             yield _held(held)
     _over_ranks(None, group)
-    if not count and not getattr(source, "resumed", False):  # it may have nothing left
+    if not count and not getattr(source, "resumed", False):  # a resumed epoch may be over
         raise ValueError(
             "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
             "split?) or an iterator that is used up"
@@ -284,7 +286,8 @@ def _held(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
 
 
 def _over_ranks(weight: float | None, group: Any) -> float:
-    """The mean weight of a window over the processes. None: this process has no more windows."""
+    """The mean weight of a window over the processes. None means that this process has no
+    window."""
     if group is None:
         return weight or 0.0
     device = "cuda" if torch.distributed.get_backend(group) == "nccl" else "cpu"
@@ -308,35 +311,37 @@ def optimizer_step(
     before_step: Callable[[], object] | None = None,
     min_scale: float = 2.0**-10,
 ) -> bool:
-    """Unscales the gradients, clips them, steps and updates the scale. Returns True if it stepped.
+    """Unscales and clips the gradients, steps, and updates the scale. Returns True if it stepped.
 
-    A step is skipped if the scaler finds an infinite or NaN gradient, and if the norm to be clipped
-    is not finite. The host waits for the device only if there is an enabled scaler or a max_norm.
+    A step is skipped if the scaler finds an infinite or NaN gradient, or if the norm to clip is not
+    finite. The host waits for the device only if a scaler is enabled or max_norm is given.
 
     Gradients are not cleared: call zero_grad() before the next backward(). If before_step or the
-    step raises, the scale is updated nevertheless. With a scaler the gradients are then unscaled:
-    call zero_grad() and backward() before you try again, because a call without them raises. It
-    cannot raise if something has written to the gradients since. Any backward(), even in
-    scratch_gradients(), writes to those of DistributedDataParallel(gradient_as_bucket_view=True).
+    step raises, the scale is still updated. With a scaler, the gradients are then already unscaled:
+    call zero_grad() and backward() before you retry, because a retry without these calls raises.
+    The retry cannot raise if something has written to the gradients in the meantime. Any
+    backward(), even in scratch_gradients(), writes to the gradients of
+    DistributedDataParallel(gradient_as_bucket_view=True).
 
     Args:
-        optimizer: one optimizer, or all that step after the same backward(): all of them step, or
-            none.
-        scaler: the scaler of each loss; None or a disabled scaler if none is needed.
-        max_norm: the gradients of all optimizers together are clipped to this norm. With inf,
-            steps are skipped but nothing is clipped.
-        before_step: called when the gradients are unscaled and not yet clipped, to check or log
-            them. It is not called for a step that the scaler skips.
-        min_scale: a scale below this cannot be the reason for a skipped step. No parameter is
-            written with a scale of 0.
+        optimizer: one optimizer, or all optimizers that step after the same backward(). Either all
+            of them step or none does.
+        scaler: the scaler that scaled each loss; None or a disabled scaler if the loss is not
+            scaled.
+        max_norm: the norm to which the gradients of all optimizers together are clipped. With inf,
+            nothing is clipped, but steps are still skipped.
+        before_step: a function that is called after unscaling and before clipping, to check or log
+            the gradients. It is not called for a step that the scaler skips.
+        min_scale: a scale below this value cannot be the reason for a skipped step. With a scale of
+            0, no parameter is written.
 
     Raises:
-        TypeError: the argument, or an item of it, is not an optimizer.
-        ValueError: no parameter has a gradient, a parameter is there twice, an optimizer is LBFGS,
-            or a number is not positive.
-        RuntimeError: the gradients are those of a call that raised. Or another optimizer has
-            stepped with this scaler, and this thread has computed nothing with gradients since, so
-            that the scale may have changed (noticed from torch 2.3 on).
+        TypeError: `optimizer`, or an item in it, is not an optimizer.
+        ValueError: no parameter has a gradient, a parameter occurs twice, an optimizer is LBFGS, or
+            a number is not positive.
+        RuntimeError: the gradients are left over from a call that raised. Or another optimizer has
+            stepped with this scaler, so the scale may have changed, and this thread has computed
+            nothing with gradients since (detected from torch 2.3 on).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -383,8 +388,8 @@ def optimizer_step(
         if applied and max_norm is not None:
             applied = math.isfinite(torch.nn.utils.clip_grad_norm_(parameters, max_norm))
         if applied:
-            # Not scaler.step(): if it skips on the device, fused SGD keeps uninitialized memory
-            # as its momentum, and step hooks of any fused optimizer run.
+            # Not scaler.step(): if the skip is decided on the device, fused SGD keeps uninitialized
+            # memory as its momentum, and the step hooks of any fused optimizer run.
             for each in optimizers:
                 each.step()
     except BaseException:
@@ -408,9 +413,9 @@ def optimizer_step(
 def _check_that_they_are_scaled(
     scaler: Any, names: str, optimizers: list[Any], parameters: list[torch.Tensor]
 ) -> None:
-    """Refuses gradients that were unscaled before, or that were scaled with an outdated scale."""
+    """Rejects gradients that are already unscaled, or that were scaled with an outdated scale."""
     for parameter in parameters:
-        # Both zero_grad() and backward() make a new gradient or count up its version.
+        # Both zero_grad() and backward() replace the gradient or increment its version.
         version = getattr(parameter.grad, "_left_unscaled", None)
         if version is not None and version == parameter.grad._version:  # type: ignore[union-attr]
             raise RuntimeError(
@@ -433,7 +438,7 @@ def _graphs() -> int | None:
 
 
 def _finite(scaler: Any, optimizers: list[Any]) -> bool:
-    """True if unscale_() left finite gradients, as GradScaler.step() checks before it steps."""
+    """True if unscale_() left finite gradients, the condition that GradScaler.step() checks."""
     found = [value for each in optimizers for value in scaler._found_inf_per_device(each).values()]
-    # The gradients of 0 * loss are finite, and NaN as soon as they are unscaled.
+    # The gradients of 0 * loss are finite, but unscaling turns them into NaN.
     return sum(float(value) for value in found) == 0 and scaler.get_scale() > 0

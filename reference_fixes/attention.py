@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Masks that mean the same in every attention of torch, and encoders without their fast path.
+"""Masks with one meaning in all attention functions of torch, and encoders without the fast path.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
-repros/attention whose `fix` names a function of this file. Source of the failures:
-https://github.com/pytorch/pytorch/issues/41508 and
-https://github.com/pytorch/pytorch/issues/118628
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/attention whose `fix` key names a function in this file. Sources of the failures:
+https://github.com/pytorch/pytorch/issues/41508 and https://github.com/pytorch/pytorch/issues/118628
 
 >>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
 >>> encoder = torch.nn.TransformerEncoder(layer, 1).eval()
@@ -39,26 +38,28 @@ def attention_mask(
     bias: torch.Tensor | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """One float mask for padding, causality and a bias, and the queries that may see no key.
+    """One float mask for padding, causality and a bias, and the queries that may attend to no key.
 
-    A float mask is added to the scores everywhere, while True hides a key in MultiheadAttention and
-    shows it in scaled_dot_product_attention(). Use it with neither key_padding_mask nor is_causal.
-    A query that may see no key sees all keys instead, because softmax() over no key is NaN, and so
-    is its gradient. Set its output to zero with masked_fill() and `empty`.
+    Every attention function adds a float mask to the scores, while True in a bool mask hides a key
+    in MultiheadAttention and shows it in scaled_dot_product_attention(). Do not combine this mask
+    with key_padding_mask or is_causal. A query that may attend to no key attends to all keys
+    instead, because softmax() over no keys is NaN, and so is its gradient. Set the output of such a
+    query to zero with masked_fill() and `empty`.
 
     Args:
         padding: bool (batch, keys), True where a key is padding.
-        heads: the number of heads.
-        queries: the number of queries, if it is not the number of keys.
-        causal: query n sees the keys 0 to n.
-        bias: a floating-point tensor to add to the scores (ALiBi), whose shape expands to the
-            mask's; -inf hides a key. It gets gradients. In an encoder it needs without_fast_path().
+        heads: the number of attention heads.
+        queries: the number of queries, if it differs from the number of keys.
+        causal: True if query n may attend only to keys 0 to n.
+        bias: a floating-point tensor to add to the scores (ALiBi). Its shape expands to the mask's
+            shape, and -inf hides a key. It receives gradients. In an encoder, a bias needs
+            without_fast_path().
         dtype: the dtype of the queries.
 
     Returns:
-        mask: (batch, heads, queries, keys) for scaled_dot_product_attention(). For modules it is
+        mask: (batch, heads, queries, keys) for scaled_dot_product_attention(). For modules, use
             mask.flatten(0, 1), which takes memory for every head.
-        empty: bool (batch, queries), True where no head may see a key.
+        empty: bool (batch, queries), True where the query may attend to no key in any head.
 
     Raises:
         TypeError: padding or causal is not bool, or the bias or dtype is not floating-point.
@@ -109,23 +110,23 @@ def attention_mask(
 
 @contextlib.contextmanager
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
-    """In the block, encoders evaluate as they train: each module is called, a bias remains a bias.
+    """Makes encoders evaluate as they train: each module is called, and a bias remains a bias.
 
     Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
 
-    In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention call one fused
-    operator each (torch/nn/modules/transformer.py, activation.py). The layer's operator treats a
-    float mask as a bool mask and, before torch 2.5, leaves out hooks; both operators ignore
-    is_causal without a mask; TransformerEncoder may drop padded positions. With enable_grad() that
-    still happens if all parameters are frozen.
+    In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention each call one
+    fused operator (torch/nn/modules/transformer.py, activation.py). The layer's operator treats a
+    float mask as a bool mask and, before torch 2.5, skips hooks. Both operators ignore is_causal
+    without a mask. TransformerEncoder may drop padded positions. Even with enable_grad(), all this
+    happens if all parameters are frozen.
 
-    From torch 2.3 on, this uses torch's switch for all models of the process, which is restored on
-    exit from the last such block. In older releases it changes only this model, whose attributes
-    are restored on exit; two threads must not do that at once. No mode is changed, and train() and
-    eval() may be called in the block.
+    From torch 2.3 on, this context uses torch's switch, which applies to all models of the process
+    and is restored when the last such block exits. In older releases, it changes attributes of this
+    model only and restores them on exit; two threads must not do that at once. It changes no
+    module's mode, and you may call train() and eval() in the block.
 
     Raises:
-        ValueError: there is no MultiheadAttention in the model, or it is scripted.
+        ValueError: the model contains no MultiheadAttention, or is scripted.
         TypeError: the argument is not a module.
 
     >>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
@@ -144,7 +145,7 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
 
 
 _lock = threading.Lock()
-_before: list[bool] = []  # torch's switch at the entry to each block that has not ended yet
+_before: list[bool] = []  # the value of torch's switch on entry to each open block
 
 
 @contextlib.contextmanager
@@ -156,7 +157,7 @@ def _switched_off() -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:  # the last block to end, in any thread, restores what the first one found
+        with _lock:  # the last block to end, in any thread, restores the original value
             mha.set_fastpath_enabled(_before.pop())
 
 
@@ -165,12 +166,13 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     wanted: list[tuple[torch.nn.Module, str, Any]] = []
     for module in model.modules():
         if isinstance(module, torch.nn.TransformerEncoderLayer):
-            # Only the choice of the path reads this: 0 is an unknown activation.
+            # Only the choice of the path reads this attribute; 0 means an unknown activation.
             wanted.append((module, "activation_relu_or_gelu", 0))
         if isinstance(module, torch.nn.TransformerEncoder) and hasattr(module, "use_nested_tensor"):
             wanted.append((module, "use_nested_tensor", False))
         if isinstance(module, torch.nn.MultiheadAttention):
-            # Not an attribute "forward", which DataParallel would copy with this module bound.
+            # Not a "forward" attribute, which DataParallel would copy while it is bound to this
+            # module.
             wanted.append((module, "__class__", _unfused(type(module))))
     saved = [(module, name, getattr(module, name)) for module, name, _ in wanted]
     try:
@@ -180,12 +182,12 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, name, value in saved:
             if name == "__class__" and "_twin_of" in vars(type(module)):
-                value = type(module)._twin_of(value)  # freeze() of modules.py ran in the block
+                value = type(module)._twin_of(value)  # freeze() from modules.py ran in the block
             setattr(module, name, value)
 
 
 def _unfused(attention: Any) -> type:
-    """A subclass whose key is never the same object as the query, which prevents fusing."""
+    """A subclass that never passes the same object as query and key, which prevents fusing."""
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "key" in kwargs:

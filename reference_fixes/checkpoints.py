@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Accounts for every key of a checkpoint, and resumes training as if it had not been interrupted.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
-repros/checkpoints whose `fix` names a function of this file. Source of the failures:
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/checkpoints whose `fix` key names a function in this file. Source of the failures:
 https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
 
 >>> trained, model = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
@@ -27,7 +27,7 @@ import torch
 
 __all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
 
-# The keys of a checkpoint that may hold the weights, and the prefixes that wrappers add to names.
+# Checkpoint keys that may hold the weights, and prefixes that wrappers add to names.
 _CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
 _WRAPPERS = ("module", "_orig_mod", "model", "net", "base_model")
 _ANYWHERE = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
@@ -37,15 +37,17 @@ _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torc
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """The keys that were loaded and those that were not. Its str() has a line for each kind.
+    """The keys that were loaded, and the keys that were not. Its str() is a summary.
 
     Args:
-        loaded: the key of the model -> the key of the state that it was loaded from.
-        missing: keys of the model that nothing was loaded into, except those that share their
+        loaded: maps each loaded key of the model to the key of the state that it was loaded from.
+        missing: keys of the model without a counterpart in the state, except keys that share their
             tensor with a loaded key.
         unexpected: keys of the state that were not used.
-        mismatched: the key of the model -> why its value was not loaded, such as both shapes.
-        container: where in the state the weights were, such as "state_dict"; "" if at the top.
+        mismatched: maps a key of the model to the reason why its value was not loaded, such as the
+            two shapes.
+        container: the entry of the state that held the weights, such as "state_dict", or "" for the
+            top level.
     """
 
     loaded: dict[str, str]
@@ -71,36 +73,36 @@ class LoadReport:
 
 
 def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str = "") -> LoadReport:
-    """Copies the values of a state or a checkpoint that fit a model, and accounts for every key.
+    """Loads the values of a state or checkpoint that fit the model, and accounts for every key.
 
     The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
-    may have been wrapped: keys are compared without `_orig_mod`, `_fsdp_wrapped_module` and
-    `_checkpoint_wrapped_module` in them, and without `module`, `model`, `net` and `base_model` at
-    their start, if more keys match that way.
+    may have been wrapped. Comparisons ignore `_orig_mod`, `_fsdp_wrapped_module` and
+    `_checkpoint_wrapped_module` anywhere in a key. They also ignore `module`, `model`, `net` and
+    `base_model` at the start of a key if more keys match that way.
 
-    Left out and reported are
+    The following values are not loaded but reported:
 
-    - a value of another shape, such as the head for another number of classes;
-    - a value of another kind, such as the integers of a quantized layer;
-    - a value that the model's dtype cannot hold: 0.5 and inf in integers, 1e6 in float16. Rounding
-      from one floating-point dtype to another does not count;
+    - a value with a different shape, such as a head for a different number of classes;
+    - a value of a different kind, such as the integers of a quantized layer;
+    - a value that the model's dtype cannot represent: 0.5 or inf as an integer, 1e6 in float16.
+      Rounding from one floating-point dtype to another is allowed;
     - a second, different value for a tensor that two keys share.
 
-    Names that a hook of the model translates, such as those of weight_norm, are reported as missing
-    and unexpected.
+    Names that a hook of the model translates, such as the names of weight_norm, are reported as
+    missing and unexpected.
 
     Args:
         model: a model on any device except meta.
-        state: what state_dict() returned, or torch.load() of a file that contains it.
-        prefix: if the model is a part of the saved model, its name there, such as "encoder". The
-            report leaves out keys of other parts.
+        state: a state_dict(), or the result of torch.load() for a file that contains one.
+        prefix: the name of the model within the saved model, such as "encoder", if it is only a
+            part of the saved model. The report omits the keys of other parts.
 
     Raises:
-        TypeError: the state is not a mapping, but for example the path of its file, or the prefix
-            is not a string.
-        ValueError: no key matches, or no value fits; a key matches each of two; the model is on
-            the meta device; only one side has DTensors, as after fully_shard(). Then nothing was
-            loaded.
+        TypeError: the state is not a mapping but, for example, the path of a file, or the prefix is
+            not a string.
+        ValueError: no key matches, or no value fits; a key matches two keys equally well; the model
+            is on the meta device; only one side has DTensors, as after fully_shard(). In all these
+            cases, nothing is loaded.
 
     >>> head = torch.nn.Linear(2, 10)
     >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
@@ -165,7 +167,7 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str 
 
 
 def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """(where, state) of the state itself, and of each entry that may be the weights."""
+    """Yields (path, state) for the state itself and for each entry that may hold the weights."""
     yield where, state
     for name in _CONTAINERS:
         if isinstance(state.get(name), Mapping):
@@ -173,7 +175,8 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
-    """Raises if only one is a DTensor. Else copy_() would raise, after other values were loaded."""
+    """Raises if only one side is a DTensor, before copy_() raises with other values already
+    loaded."""
     here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
     if here and not there:
         raise ValueError(
@@ -192,9 +195,9 @@ def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
 def _pairs(
     targets: Mapping[str, Any], state: Mapping[str, Any], prefix: tuple[str, ...]
 ) -> tuple[dict[str, str], str]:
-    """Key of the model -> key of the state, in the order of the model, and what is unclear.
+    """Maps keys of the model, in its order, to keys of the state, and describes any ambiguity.
 
-    Many keys have the same wrappers. The wrappers with which most keys match are tried first.
+    Many keys have the same wrappers. The wrappers that match most keys are tried first.
     """
     wrapped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in state:
@@ -230,7 +233,7 @@ def _pairs(
 
 
 def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    """The readings of the part of a state's key that follows the prefix."""
+    """The readings of a state's key after the prefix."""
     readings = list(_readings(key)) if isinstance(key, str) else []
     if not prefix:
         return readings
@@ -244,7 +247,7 @@ def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str
 
 
 def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each reading of a key: the wrappers that may be in it, and the rest of it."""
+    """Yields each reading of a key: its possible wrappers, and the remaining name."""
     parts = [part for part in key.split(".") if part not in _ANYWHERE]
     compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
     for start in range(len(parts)):
@@ -270,11 +273,11 @@ def _same(one: Any, other: Any) -> bool:
     if one is other or one.shape != other.shape:
         return one is other
     one = one.to(other.device, other.dtype)
-    return bool(((one == other) | ((one != one) & (other != other))).all())  # NaN is NaN
+    return bool(((one == other) | ((one != one) & (other != other))).all())  # NaN equals NaN
 
 
 def _problem(value: Any, target: Any) -> str:
-    """Why the value does not fit, or ""."""
+    """The reason why the value does not fit, or ""."""
     if not isinstance(target, torch.Tensor):
         return ""  # extra state of a module
     if not isinstance(value, torch.Tensor):
@@ -282,7 +285,7 @@ def _problem(value: Any, target: Any) -> str:
     if value.is_meta:
         return "is on the meta device in the state, and has no data"
     if torch.nn.parameter.is_lazy(target):
-        return ""  # takes the shape of the value
+        return ""  # a lazy parameter takes the shape of the value
     if value.shape != target.shape:
         return f"has shape {list(value.shape)} in the state, {list(target.shape)} in the model"
     if (value.layout, value.is_quantized) != (target.layout, target.is_quantized):
@@ -301,10 +304,10 @@ def _problem(value: Any, target: Any) -> str:
 
 
 def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
-    """The numbers that the dtype cannot hold. A dtype that is not whole may round a number."""
+    """The numbers that the dtype cannot represent. Rounding is allowed unless `whole` is True."""
     if value.layout != torch.strided:
         value = (value.coalesce() if value.layout == torch.sparse_coo else value).values()
-    if "float8" in str(value.dtype):  # few functions take it
+    if "float8" in str(value.dtype):  # few functions accept float8
         value = value.float()
     back = value.to(dtype).to(value.dtype)
     if whole:
@@ -312,7 +315,8 @@ def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
     most = torch.finfo(dtype)
     if torch.finfo(value.dtype).max <= most.max:
         return value[:0]
-    # A number that is too large becomes inf, NaN or, with 8 bits in torch 2.13, the largest number.
+    # A number that is too large becomes inf, NaN or, in an 8-bit dtype of torch 2.13, the largest
+    # number.
     cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))
     return value[(back.isnan() != value.isnan()) | (back.isinf() != value.isinf()) | cut]
 
@@ -323,21 +327,21 @@ def _some(names: list[Any], most: int = 4) -> str:
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
-    """torch.save() that leaves either the new file or the old one, whatever interrupts it.
+    """A torch.save() that leaves either the new file or the old file, whenever it is interrupted.
 
     It writes to a new file in the same folder, waits until that file is on the disk, and only then
-    renames it. If there is no room for both files, it raises OSError. A link remains a link, and a
-    new file gets the permissions of the file that it replaces. A save that fails leaves nothing
-    behind; a process that is killed may leave a file that ends in .tmp.
+    renames it. It raises OSError if there is no room for both files. A link remains a link, and a
+    new file gets the permissions of the file that it replaces. A failed save leaves no temporary
+    file behind, but a killed process may leave a file that ends in .tmp.
 
     Args:
-        obj: anything that torch.save() takes.
-        path: the path of the file, whose folder must exist.
+        obj: anything that torch.save() accepts.
+        path: the path of the file. Its folder must exist.
 
     Raises:
-        TypeError: the path is not a path, but for example an open file.
+        TypeError: the path is not a str or a PathLike but, for example, an open file.
         FileNotFoundError: the folder does not exist.
-        OSError: the path exists and is not a file, but a folder, a device or a pipe.
+        OSError: the path exists, but is not a file: it is a folder, a device or a pipe.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a file, got {type(path).__name__}")
@@ -363,26 +367,26 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 def capture(**parts: Any) -> dict[str, Any]:
-    """Everything that a run needs to continue, with the state of every random generator.
+    """Captures everything that a run needs to continue, including the random states.
 
-    - Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on
-      any machine, with weights_only=True since 2.6. Within a part, tied weights remain one tensor,
-      and an expanded tensor takes no more memory than before it was expanded.
-    - Random states are those of torch, of its CUDA and MPS devices in use, of `random`, and of
-      numpy.random if NumPy is imported; pass your own generators as parts. Before torch 2.5 the
-      state of MPS is only its seed (pytorch#130613).
+    - Tensors are copied to the CPU, so later steps do not change them, and the file can be loaded
+      on any machine, from torch 2.6 on with weights_only=True. Within a part, tied weights remain
+      one tensor, and an expanded tensor takes no more memory than before the expansion.
+    - The random states are the states of torch, of its CUDA and MPS devices in use, of `random`,
+      and of numpy.random if NumPy is imported. Pass your own generators as parts. Before torch 2.5,
+      the state of MPS is only its seed (pytorch#130613).
 
     Args:
-        parts: anything that has a state_dict() (a model, an optimizer, a scheduler, a GradScaler),
+        parts: objects with a state_dict() (a model, an optimizer, a scheduler, a GradScaler),
             torch.Generators, and plain values, such as the step.
 
     Returns:
-        a dictionary with "objects" and "values" by their names, "random", and "left_out", the
-        functions in a state, which are not saved.
+        a dictionary with "objects" and "values" by name, "random", and "left_out": the functions in
+        states, which are not saved.
 
     Raises:
         TypeError: a value or a key is not plain, that is, not a number, a string, a tensor or a
-            container of these. The message says where it is.
+            container of these. The message says where.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> checkpoint = capture(optimizer=torch.optim.SGD([weight], lr=0.5), step=7)
@@ -400,28 +404,30 @@ def capture(**parts: Any) -> dict[str, Any]:
 
 
 def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
-    """Loads what capture() returned into the objects, and returns what it could not restore.
+    """Loads the result of capture() into the objects, and lists everything that it cannot restore.
 
-    A restored run continues as if it had not been interrupted, if the objects were made as before:
-    the same model, parameters in the same order, the same schedule. The random states are restored
-    last. Nothing is shared with the checkpoint. The values are in checkpoint["values"].
+    A restored run continues as if it had not been interrupted, if the objects are created as
+    before: the same model, parameters in the same order, the same schedule. The random states are
+    restored last. The objects share nothing with the checkpoint. The values are in
+    checkpoint["values"].
 
     Args:
-        checkpoint: what capture() returned, or torch.load() of its file, with any map_location.
+        checkpoint: the result of capture(), or of torch.load() for its file, with any map_location.
         objects: the objects, by the names that were passed to capture().
 
     Returns:
-        a line for each thing that was saved but not restored, or that has no saved state: an object
-        that was not passed, a function of a scheduler, a generator of a device that does not exist,
-        or a GradScaler that was saved off and is on here, or the reverse, and is left as it is. The
-        list is empty if everything was restored.
+        one line for each item that was saved but not restored, or that has no saved state: an
+        object that was not passed, a function of a scheduler, a generator of a device that does not
+        exist, or a GradScaler that was disabled when it was saved and is enabled here, or the
+        reverse, and is left unchanged. The list is empty if everything was restored.
 
     Raises:
         TypeError: the checkpoint is not from capture(), or an object has no state.
         ValueError: an object has no state in the checkpoint.
-        Exception: whatever an object's own load_state_dict() raises. In each case the objects are
-            as they were, and so are the random states.
-        RuntimeError: an object could not be put back as it was. The message names it.
+        Exception: any exception of an object's own load_state_dict(). In all these cases, the
+            objects and the random states do not change.
+        RuntimeError: an object could not be returned to its earlier state. The message names the
+            object.
     """
     if not isinstance(checkpoint, Mapping) or not set(checkpoint) >= _PARTS:
         held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
@@ -448,7 +454,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
         for name in reversed(touched):
             try:
                 _load(objects[name], before[name])
-            except Exception as other:  # the others are put back nevertheless
+            except Exception as other:  # the other objects are still restored
                 stuck.append(f"{name} ({type(other).__name__}: {other})")
         _set_random(before_all)
         if stuck:
@@ -461,7 +467,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
 
 
 def _switched(part: Any, state: Any) -> str:
-    """Why a GradScaler cannot take a state, or "". A scaler that is off saves an empty state."""
+    """Why a GradScaler cannot load the state, or "". A disabled scaler saves an empty state."""
     if not callable(getattr(part, "is_enabled", None)) or bool(state) == bool(part.is_enabled()):
         return ""
     return "was saved on, and is off here" if state else "was saved off, and is on here"
@@ -488,7 +494,8 @@ def _load(part: Any, state: Any) -> None:
 def _copied(
     value: Any, where: str, left_out: list[str] | None, seen: dict[Any, torch.Tensor] | None = None
 ) -> Any:
-    """A copy in plain types on the CPU. Functions in dictionaries go to `left_out`, if it is a list."""
+    """A copy in plain types on the CPU. A list `left_out` collects the functions in
+    dictionaries."""
     seen = {} if seen is None else seen
     if isinstance(value, torch.Tensor):
         return _on_cpu(value, seen)
@@ -511,12 +518,12 @@ def _copied(
             result._metadata = copy.deepcopy(value._metadata)  # type: ignore[union-attr]
         return result
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        return value.item()  # a scalar, which weights_only refuses
+        return value.item()  # a scalar, which weights_only=True rejects
     raise TypeError(f"{where} is a {type(value).__name__}, which torch.load() would refuse")
 
 
 def _on_cpu(value: torch.Tensor, seen: dict[Any, torch.Tensor]) -> torch.Tensor:
-    """A copy, which is the same object for the same memory, and not larger than the memory."""
+    """A copy no larger than the memory it copies. The same memory always gives the same object."""
     value = value.detach()
     plain = type(value) is torch.Tensor and value.layout == torch.strided
     if not plain or value.is_quantized or not value.numel():
@@ -541,7 +548,7 @@ def _random() -> dict[str, Any]:
 
 
 def _set_random(states: Mapping[str, Any]) -> list[str]:
-    """Sets the random states, and returns what could not be set."""
+    """Sets the random states, and returns a line for each state that could not be set."""
     problems = []
     torch.set_rng_state(states["torch"])
     version, numbers, gauss = states["python"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pins and copies any batch during the computation, keeps workers from repeating each other, names
-the sample that cannot be collated, and continues an epoch where it was interrupted.
+the sample that cannot be collated, and resumes an interrupted epoch.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
-repros/data_loading whose `fix` names a function of this file.
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/data_loading whose `fix` key names a function in this file.
 
 >>> device = "cuda" if torch.cuda.is_available() else "cpu"
 >>> rows = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.zeros(64))  # not on the device
@@ -62,7 +62,7 @@ class PinDecision(NamedTuple):
 
 
 def pin_decision(device: torch.device | str) -> PinDecision:
-    """The decision whether to pin host memory for batches that go to this device, with the reason.
+    """Decides whether to pin host memory for batches that go to this device, and gives the reason.
 
     >>> pin_decision("cpu")
     PinDecision(pin=False, reason='batches stay on the CPU: there is no copy to speed up')
@@ -84,11 +84,11 @@ def pin_decision(device: torch.device | str) -> PinDecision:
 
 
 def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) -> Any:
-    """The same structure with function(tensor) in place of every tensor.
+    """Returns the same structure with function(tensor) in place of every tensor.
 
-    Containers keep their types: mappings, lists, deques, tuples, sets and dataclasses. Subclasses
-    of dict, list and tuple keep their attributes. Everything else in a batch is left as it is, and
-    so are the batch_sizes of a PackedSequence, which torch needs on the CPU.
+    Mappings, lists, deques, tuples, sets and dataclasses keep their types. Subclasses of dict, list
+    and tuple keep their attributes. Everything else in a batch is left unchanged, including the
+    batch_sizes of a PackedSequence, which torch needs on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
@@ -102,7 +102,7 @@ def _walk(
     method: str = "",
     call: Callable[[Any], Any] = lambda owner: owner,
 ) -> Any:
-    """map_tensors, except that call(object) replaces an object whose class has the method."""
+    """Like map_tensors(), but call(object) replaces each object whose class has the method."""
 
     def walk(value: Any) -> Any:
         return _walk(value, function, method, call)
@@ -115,7 +115,7 @@ def _walk(
             sorted_indices=walk(batch.sorted_indices),
             unsorted_indices=walk(batch.unsorted_indices),
         )
-    # Of the class: an AttrDict may have an item of that name, and a class is not a batch.
+    # Check the class: an AttrDict may have an item with this name, and a class is not a batch.
     if callable(getattr(type(batch), method, None)):
         result = call(batch)
         if result is None:
@@ -128,7 +128,7 @@ def _walk(
         own_copy = isinstance(batch, dict) or hasattr(type(batch), "__copy__")
         if not own_copy or not isinstance(batch, MutableMapping):  # a copy would share the items
             return type(batch)(items)  # type: ignore[call-arg]
-        mapping = copy.copy(batch)  # keeps a defaultdict's factory, attributes
+        mapping = copy.copy(batch)  # keeps attributes and a defaultdict's factory
         if getattr(batch, "__dict__", None) is batch:
             mapping.__dict__ = mapping  # type: ignore[assignment]
         for name, value in items.items():  # update() would add to a Counter
@@ -143,7 +143,7 @@ def _walk(
         values = [walk(value) for value in batch]
         try:
             result = tuple.__new__(type(batch), values)  # a named tuple's __new__ takes fields
-        except TypeError:  # torch.Size and torch.return_types need their own
+        except TypeError:  # torch.Size and torch.return_types need their own __new__
             return type(batch)(values)
         getattr(result, "__dict__", {}).update(getattr(batch, "__dict__", {}))
         return result
@@ -166,11 +166,10 @@ def _plain(tensor: torch.Tensor) -> bool:
 
 
 def pin_batch(batch: Any) -> Any:
-    """The batch with its tensors pinned. Needs CUDA. Objects with a pin_memory() method pin
-    themselves.
+    """The batch with pinned tensors. Needs CUDA. Objects with a pin_memory() method pin themselves.
 
-    Tensors that cannot be pinned stay as they are: tensors on a device; sparse, nested, quantised
-    and expanded tensors; subclasses that would lose their type.
+    Tensors that cannot be pinned are left unchanged: tensors on a device; sparse, nested, quantized
+    and expanded tensors; and subclasses that would lose their type.
 
     Raises:
         TypeError: a pin_memory() method returned None.
@@ -180,7 +179,7 @@ def pin_batch(batch: Any) -> Any:
         if tensor.device.type != "cpu" or not _plain(tensor):
             return tensor
         if any(size > 1 and not step for size, step in zip(tensor.shape, tensor.stride())):
-            return tensor  # expanded: torch makes another such tensor, and cannot write into it
+            return tensor  # expanded: torch creates another expanded tensor, and cannot write to it
         pinned = tensor.pin_memory()
         return pinned if type(pinned) is type(tensor) else tensor
 
@@ -190,7 +189,7 @@ def pin_batch(batch: Any) -> Any:
 def to_device(batch: Any, device: torch.device | str) -> Any:
     """The batch with its tensors moved to the device. Objects with a to() method move themselves.
 
-    Only copies from pinned memory to CUDA are asynchronous: after a non_blocking copy to the CPU
+    Only copies from pinned memory to CUDA are asynchronous. After a non_blocking copy to the CPU,
     the host would read garbage.
 
     Raises:
@@ -206,16 +205,16 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
 
 
 class Prefetcher:
-    """Iterates over a loader with every batch already on the device.
+    """Iterates over a loader, and yields batches that are already on the device.
 
-    On CUDA a thread pins the next batch and copies it during the computation; the loader needs
-    no pin_memory. At most three batches are on the device, if the caller keeps no earlier one:
-    a copy begins when the computation with the third batch before it has ended, and a host that
-    is further ahead waits for that. At the start of a pass it waits for all work that the device
-    was given before. Sparse tensors and objects with a to() method cannot be copied ahead: they
-    are moved in their turn. An error in a row is raised in its turn too. On other devices than
-    CUDA this is to_device(batch). To pin nothing on CUDA, call to_device(batch) in a loop of your
-    own.
+    On CUDA, a thread pins the next batch and copies it during the computation, so the loader needs
+    no pin_memory. At most three batches are on the device, unless the caller keeps earlier batches:
+    a copy starts when the computation with the third batch before it has ended, and a host that is
+    further ahead waits for that computation. At the start of a pass, the host waits for all work
+    that the device was given before. Sparse tensors and objects with a to() method cannot be copied
+    ahead: they are moved when their batch is due. An error in a row is also raised when its batch
+    is due. On devices other than CUDA, a Prefetcher yields to_device(batch). To avoid pinning on
+    CUDA, call to_device(batch) in your own loop.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -226,36 +225,37 @@ class Prefetcher:
 
     def __iter__(self) -> Iterator[Any]:
         if self.device.type == "cuda":
-            torch.cuda.init()  # tells what is missing, which Stream() does not
-        source = iter(self.loader)  # at once, because counted() undoes what it draws
+            torch.cuda.init()  # says what is missing, unlike Stream()
+        source = iter(self.loader)  # not lazily, because counted() undoes the random draws
         if self.device.type == "cuda":
             return self._ahead(source)
-        return map(partial(to_device, device=self.device), source)  # map() keeps no batch
+        return map(partial(to_device, device=self.device), source)  # map() holds no batch
 
     def _ahead(self, source: Iterator[Any]) -> Iterator[Any]:
         index = torch.cuda.current_device() if self.device.index is None else self.device.index
         copies = _copy_stream(index)
-        # Else the thread would go back to device 0 after a copy, and take memory there.
+        # Otherwise the thread would return to device 0 after a copy and allocate memory there.
         with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
             so_far = _so_far(copies)
             ahead = _read(source, thread, copies, so_far)
             while ahead:
                 ready = [_ready(ahead, copies)]
-                # After the wait for this batch: the memory of the one before is not free earlier.
+                # Recorded after the wait for this batch: the previous batch's memory is not free
+                # earlier.
                 before, so_far = so_far, _so_far(copies)
                 ahead = _read(source, thread, copies, before)
-                yield ready.pop()  # a name here would keep the batch after the caller dropped it
+                yield ready.pop()  # a name would keep the batch after the caller drops it
 
 
 @cache
 def _copy_stream(index: int) -> torch.cuda.Stream:
-    """One stream per device for all passes: torch reuses freed memory only in the same stream."""
+    """One stream per device for all passes: torch reuses freed memory only within a stream."""
     return torch.cuda.Stream(index)
 
 
 def _so_far(copies: torch.cuda.Stream) -> torch.cuda.Event:
-    """An event for the end of everything that the device has been given to compute."""
-    event = torch.cuda.Event(blocking=True)  # the thread sleeps until then
+    """An event at the end of all work that the device has been given so far."""
+    event = torch.cuda.Event(blocking=True)  # blocking: the waiting thread sleeps
     event.record(torch.cuda.current_stream(copies.device))
     return event
 
@@ -266,12 +266,12 @@ def _read(
     copies: torch.cuda.Stream,
     before: torch.cuda.Event,
 ) -> Future[Any] | None:
-    """The next batch, on its way to the device; None at the end. The rows are read here, not in
-    the thread, because a dataset may draw from the same random generator as the training step."""
+    """Starts to copy the next batch; returns None at the end. The rows are read here, not in the
+    thread, because a dataset may draw from the same random generator as the training step."""
     try:
         for batch in source:
             return thread.submit(_copy, batch, copies, before)
-    except Exception as error:  # raised in its turn, after the batches before it
+    except Exception as error:  # raised after the batches before it
         failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
@@ -281,30 +281,30 @@ def _read(
 def _copy(
     batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event
 ) -> tuple[Any, torch.cuda.Event]:
-    """The batch, and an event for the end of its copy."""
+    """The batch, and an event at the end of its copy."""
 
     def copy(tensor: torch.Tensor) -> torch.Tensor:
         from_host = tensor.device.type == "cpu" and _plain(tensor)
         return to_device(tensor, copies.device) if from_host else tensor
 
     pinned = pin_batch(batch)
-    before.synchronize()  # else a host that is far ahead fills the device with batches
+    before.synchronize()  # otherwise a host that is far ahead fills the device with batches
     there = torch.cuda.Event()
     with torch.cuda.stream(copies):
-        batch = _walk(pinned, copy, "to")  # objects with the method are left for _ready
+        batch = _walk(pinned, copy, "to")  # _ready() moves objects that have the method
         there.record(copies)
     return batch, there
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
-    """The batch, ready for the stream that computes now."""
+    """The batch, ready for use in the current stream."""
     batch, there = ahead.result()
     compute = torch.cuda.current_stream(copies.device)
-    compute.wait_event(there)  # and not for a later copy of another pass
+    compute.wait_event(there)  # not for a later copy of another pass
 
     def settle(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device == copies.device and _plain(tensor):
-            # Its memory belongs to the copy stream, which could reuse it while it is still read.
+            # The copy stream owns this memory, and could reuse it while the tensor is still read.
             tensor.record_stream(compute)
         return to_device(tensor, copies.device)
 
@@ -312,12 +312,13 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
 
 
 def collate(batch: Any) -> Any:
-    """A collate_fn like default_collate(), whose errors say which samples do not fit and where.
+    """Like default_collate(), but errors say which samples do not fit, and where.
 
-    The error has the field, as an expression, and what each sample of the batch has there: shapes
-    of tensors and arrays, keys of mappings, lengths of sequences, else types. Samples are numbered
-    by their position in the batch. Only an error costs time: parts of the batch are collated again.
-    An error that no sample causes, such as a lack of memory, is raised unchanged.
+    The message names the field, as an expression, and describes its value in each sample: the shape
+    of a tensor or array, the keys of a mapping, the length of a sequence, or the type of another
+    value. Samples are numbered by their position in the batch. Only an error costs time, because
+    parts of the batch are collated again. An error that no sample causes, such as running out of
+    memory, is raised unchanged.
 
     Raises:
         TypeError: default_collate() raised a TypeError.
@@ -372,14 +373,14 @@ def _fails(samples: list[Any]) -> bool:
 
 
 def _steps(samples: list[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The steps into samples of the same structure: (text of the expression, function)."""
+    """The steps into samples of the same structure, as (text of the expression, function)."""
     first = samples[0]
     if all(isinstance(sample, Mapping) for sample in samples):
         whole = all(key in sample for sample in samples for key in first)
         return [(f"[{key!r}]", itemgetter(key)) for key in first] if whole else []
     if not all(map(_is_sequence, samples)) or len({len(sample) for sample in samples}) > 1:
         return []
-    names = getattr(first, "_fields", None)  # of a named tuple
+    names = getattr(first, "_fields", None)  # set for a named tuple
     return [(f".{names[i]}" if names else f"[{i}]", itemgetter(i)) for i in range(len(first))]
 
 
@@ -393,7 +394,7 @@ _NOTHING = object()
 def _enter(enter: Callable[[Any], Any], field: Any) -> Any:
     try:
         return enter(field) if isinstance(field, Mapping) or _is_sequence(field) else _NOTHING
-    except (KeyError, IndexError, TypeError):  # of another structure
+    except (KeyError, IndexError, TypeError):  # the sample has another structure
         return _NOTHING
 
 
@@ -401,7 +402,7 @@ def _holds(field: Any) -> str:
     if field is _NOTHING:
         return "nothing"
     name = type(field).__name__
-    if getattr(field, "is_nested", False):  # it has no shape to ask for
+    if getattr(field, "is_nested", False):  # a nested tensor has no shape
         return f"nested {name}"
     if hasattr(field, "dtype") and hasattr(field, "shape"):
         device = getattr(field, "device", None)
@@ -424,32 +425,33 @@ def _some(positions: list[int]) -> str:
 
 
 class ResumableBatches:
-    """A batch sampler whose position is saved and restored, in the middle of an epoch too.
+    """A batch sampler whose position can be saved and restored, even in the middle of an epoch.
 
-    Iterate over counted(loader), outside of everything that reads ahead, such as a Prefetcher. It
-    counts the batches that the loop was given, not those that workers have read. After
-    load_state_dict()
+    Iterate over counted(loader), and put counted() around everything that reads ahead, such as a
+    Prefetcher. It counts the batches that the loop has received, not the batches that workers have
+    read. After load_state_dict()
 
-    - the rest of the epoch has the batches that it would have had, and so do the next epochs: the
-      sampler starts again from the state that its generator had at the start of the epoch;
-    - batches that the loop was given are skipped without being loaded;
+    - the rest of the epoch has the same batches as without the interruption, and so do the next
+      epochs: the sampler restarts from its generator's state at the start of the epoch;
+    - batches that the loop has already received are skipped without being loaded;
     - a loader that starts in the middle of an epoch, or with persistent workers between two epochs,
-      leaves the global random state of torch as it is, if the loader itself or a Prefetcher of it
-      is counted.
+      does not change the global random state of torch, if counted() gets the loader itself or a
+      Prefetcher of the loader.
 
-    Numbers that the dataset draws in workers are not restored, because workers start with other
-    seeds. Neither are numbers that it draws ahead of the loop, for the next batch of a Prefetcher
-    on CUDA. An epoch that was left by `break` is not over, and its state continues with its rest.
-    Batches that are drawn ahead of the loop count as given: with amp.windows(), which draws a
-    window ahead, a state is right only between two windows.
+    Random numbers that the dataset draws in workers are not restored, because workers start with
+    other seeds. Numbers that the dataset draws ahead of the loop, for the next batch of a
+    Prefetcher on CUDA, are not restored either. An epoch that was left by `break` is not over: its
+    state continues with the remaining batches. Batches that are drawn ahead of the loop count as
+    received. With amp.windows(), which draws a window ahead, a state is therefore correct only
+    between two windows.
 
     Args:
-        batches: an iterable of lists of indices, such as a BatchSampler. It, or the sampler in it,
-            draws only from its attribute `generator`, or not at all. A DistributedSampler still
-            needs set_epoch().
+        batches: an iterable of lists of indices, such as a BatchSampler. The iterable, or the
+            sampler in it, draws random numbers only from its attribute `generator`, or none. A
+            DistributedSampler still needs set_epoch().
 
     Raises:
-        TypeError: the batches can be iterated over only once, or not at all.
+        TypeError: `batches` can be iterated over only once, or not at all.
         ValueError: the sampler has no generator of its own, so its order could not be restored.
 
     >>> rows = torch.utils.data.TensorDataset(torch.arange(10))
@@ -474,11 +476,11 @@ class ResumableBatches:
                 f"{batches!r}"
             )
         self.batches, self.generator = batches, _generator_of(batches)
-        self._consumed = 0  # batches of this epoch that the loop was given
-        self._given = 0  # batches of this epoch that the loader was given
+        self._consumed = 0  # batches of this epoch that the loop has received
+        self._given = 0  # batches of this epoch that the loader has received
         self._skip = 0  # batches to skip at the start of the next pass
         self._start: torch.Tensor | None = None  # the generator's state at the start of this epoch
-        self._pass: object = None  # the pass that is running
+        self._pass: object = None  # identifies the running pass
         self._loaded = self._announced = False
         self._begun = False  # True once the first pass has begun
 
@@ -492,7 +494,7 @@ class ResumableBatches:
         self._announced = False
         skip, self._skip = self._skip, 0
         if self.generator is not None and self._start is not None:
-            self.generator.set_state(self._start)  # the loader may have drawn from it
+            self.generator.set_state(self._start)  # the loader may have drawn from the generator
         for batch in self.batches:
             try:
                 len(batch)
@@ -506,13 +508,13 @@ class ResumableBatches:
                 yield batch
 
     def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """The batches that are left of the epoch that was loaded, else those of a whole epoch.
+        """Yields the remaining batches of a loaded epoch, or all batches of a new epoch.
 
-        Nothing is left of an epoch that was saved in the loop after its last batch.
+        No batches remain of an epoch that was saved in the loop after its last batch.
 
         Raises:
-            RuntimeError: another pass has begun or a state was loaded before the end of this one,
-                or the loader does not give one batch for each batch of indices.
+            RuntimeError: another pass began or a state was loaded before this pass ended, or the
+                loader does not yield one batch for each batch of indices.
         """
         length = _length(self.batches)
         left = None if length is None else length - self._skip
@@ -527,7 +529,7 @@ class ResumableBatches:
         self._consumed, self._given = self._skip, 0
         state = torch.get_rng_state()
         iterator = iter(loader)  # draws a seed for workers, even if there are none
-        # That seed was drawn when the epoch began, or for workers that would have stayed.
+        # Without the interruption, the seed was drawn as the epoch began, or the workers stayed.
         if self._consumed or (resumed and begun and _workers_stay(loader)):
             torch.set_rng_state(state)
         for batch in iterator:
@@ -543,13 +545,14 @@ class ResumableBatches:
         self._consumed, self._start = 0, None
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of batches that the loop was given in this epoch, and what decides their order.
+        """The number of batches that the loop received in this epoch, and what determines their
+        order.
 
-        torch.load(weights_only=True) can load it.
+        torch.load(weights_only=True) can load this dictionary.
         """
         start = self._start
         if start is None and self.generator is not None:
-            start = self.generator.get_state()  # of the next epoch
+            start = self.generator.get_state()  # for the next epoch
         return {
             "consumed": self._consumed,
             "length": _length(self.batches),
@@ -562,8 +565,8 @@ class ResumableBatches:
 
         Raises:
             KeyError, TypeError: the argument is not a state of this class.
-            ValueError: the state is for another number of batches, or only one of the two has a
-                generator. Then nothing was loaded.
+            ValueError: the state is for another number of batches, or only one of the state and
+                this sampler has a generator. In both cases, nothing is loaded.
         """
         consumed, length = operator.index(state_dict["consumed"]), state_dict["length"]
         start, here = state_dict["generator"], _length(self.batches)
@@ -577,14 +580,14 @@ class ResumableBatches:
             raise ValueError(f"the sampler of the state has {has[0]}, that of here {has[1]}")
         if self.generator is not None:
             start = start.cpu().clone()
-            self.generator.set_state(start)  # raises here if it is none
+            self.generator.set_state(start)  # raises here if this is not a state
         self._skip = self._consumed = consumed
         self._start, self._loaded, self._pass = start, True, None
-        self._begun = bool(state_dict.get("begun", consumed))  # older states lack it
+        self._begun = bool(state_dict.get("begun", consumed))  # older states lack this key
 
 
 class _Rest(Iterator[Any]):
-    """A pass, with attributes by which windows() in amp.py does not end the epoch before the loop."""
+    """A pass that tells windows() in amp.py how many batches are left, so that it draws no more."""
 
     def __init__(self, batches: Iterator[Any], left: int | None, resumed: bool) -> None:
         self._batches, self.left, self.resumed = batches, left, resumed
@@ -597,12 +600,12 @@ class _Rest(Iterator[Any]):
 
 
 def _workers_stay(loader: Any) -> bool:
-    """True if the next pass uses the same workers, and so draws no seed. Also for a Prefetcher."""
+    """True if the next pass of a loader or a Prefetcher keeps its workers, and so draws no seed."""
     return bool(getattr(getattr(loader, "loader", loader), "persistent_workers", False))
 
 
 def _generator_of(batches: Any) -> torch.Generator | None:
-    """The generator of a sampler, or of the sampler in it."""
+    """The generator of a sampler, or of the sampler inside it."""
     while batches is not None:
         if hasattr(batches, "generator"):
             if not isinstance(batches.generator, torch.Generator):
@@ -627,17 +630,18 @@ def _length(batches: Any) -> int | None:
 def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
     """This worker's share of the rows, for the __iter__ of an IterableDataset.
 
-    Outside of a worker, the share is all rows of the rank, which has every world_size-th row,
-    whatever the number of workers. All workers of all ranks have to see the same rows in the same
-    order: a shuffle must draw the same numbers in each. If world_size does not divide the number of
-    rows, some ranks get one row more than others.
+    A rank has every world_size-th row, regardless of its number of workers. Outside a worker, the
+    share is all rows of the rank. All workers of all ranks have to see the same rows in the same
+    order, so a shuffle must draw the same numbers in each worker. If world_size does not divide the
+    number of rows, some ranks get one row more than others.
 
     Args:
-        rank, world_size: torch.distributed.get_rank() and get_world_size() of the process that
-            makes the dataset. A worker does not know them.
+        rank, world_size: torch.distributed.get_rank() and get_world_size(), called in the process
+            that creates the dataset. A worker does not know these numbers.
 
     Raises:
-        TypeError, ValueError: rank and world_size are not whole numbers, 0 <= rank < world_size.
+        TypeError, ValueError: rank and world_size are not whole numbers with 0 <= rank <
+            world_size.
 
     >>> list(shard("abcde", rank=1, world_size=2))
     ['b', 'd']
@@ -653,43 +657,45 @@ def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[A
 
 
 def seed_worker(worker: int) -> None:
-    """A worker_init_fn that gives the generators in the dataset other seeds in each worker.
+    """A worker_init_fn that seeds the generators in the dataset differently in each worker.
 
-    It finds random.Random, torch.Generator, numpy.random.Generator and RandomState
+    It finds random.Random, torch.Generator, numpy.random.Generator and RandomState objects
 
     - among the attributes of the dataset, of its class, and of the objects in it: datasets,
-      transforms, and lists, tuples, sets, deques and dicts of them, if not longer than 1000;
-    - behind functions: in closures, defaults, partial(), the object of a bound method, and among
-      the global variables that a function names itself.
+      transforms, and lists, tuples, sets, deques and dicts of these with at most 1000 items;
+    - behind functions: in closures, defaults, partial(), the object of a bound method, and the
+      global variables that the function's own code names.
 
-    It cannot find a generator that does not exist yet, such as one that the first __getitem__
-    makes, or one that only an extension module, an iterator or a local variable refers to: make it
-    in the worker, from torch.initial_seed(). The loader seeds the global generators of `random` and
-    torch.
+    It cannot find a generator that does not exist yet, such as a generator that the first
+    __getitem__() creates, or a generator that only an extension module, an iterator or a local
+    variable refers to. Create such a generator in the worker, from torch.initial_seed(). The loader
+    seeds the global generators of `random` and torch.
 
     Generators are reseeded in place. The seeds depend on the loader's generator, so runs remain
-    reproducible; two generators of one class in a set may swap their seeds. Do not use this for a
-    dataset whose workers have to draw the same numbers, such as one that shuffles before shard().
+    reproducible, except that two generators of one class in a set may swap their seeds. Do not use
+    this function if the workers have to draw the same numbers, for example for a shuffle before
+    shard().
 
     Raises:
-        RuntimeError: this was called outside of a worker.
+        RuntimeError: the function was called outside a worker.
     """
     info = get_worker_info()
     if info is None:
         raise RuntimeError(
             "seed_worker() outside of a DataLoader worker: pass it as worker_init_fn"
         )
-    # Seeded by a text: random.Random(info.seed) would draw the numbers of the worker's `random`.
+    # Seeded with a string: random.Random(info.seed) would repeat the numbers of the worker's
+    # `random`.
     seeds = random.Random(str(info.seed))
     for generator in _generators(info.dataset):
         seed = seeds.getrandbits(63)
         if isinstance(generator, torch.Generator):
             generator.manual_seed(seed)
-        elif hasattr(generator, "bit_generator"):  # NumPy's
+        elif hasattr(generator, "bit_generator"):  # a NumPy generator
             bits = generator.bit_generator
             bits.state = type(bits)(seed).state
         else:
-            generator.seed(seed % 2**32)  # all that RandomState takes
+            generator.seed(seed % 2**32)  # RandomState accepts only 32 bits
 
 
 def _generators(dataset: Any) -> list[Any]:
@@ -708,9 +714,9 @@ def _generators(dataset: Any) -> list[Any]:
         if isinstance(value, kinds):
             found.append(value)
         elif isinstance(value, (list, tuple, set, frozenset, deque, dict)):
-            if len(value) > 1000:  # data, slow to walk
+            if len(value) > 1000:  # data, which is slow to walk through
                 continue
-            if isinstance(value, (set, frozenset)):  # whose order differs between runs
+            if isinstance(value, (set, frozenset)):  # set order differs between runs
                 value = sorted(value, key=lambda each: type(each).__qualname__)
             todo += value.values() if isinstance(value, dict) else value
         elif isinstance(value, _FUNCTIONS):
@@ -727,13 +733,13 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classme
 
 
 def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
-    """The objects that a function or a method refers to. Of its global variables, only generators."""
+    """The objects that a function or method refers to. Of global variables, only generators."""
     behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
     if not isinstance(function, FunctionType):
         return behind
     behind += [function.__defaults__, function.__kwdefaults__, vars(function)]
     for cell in function.__closure__ or ():
-        with suppress(ValueError):  # still empty
+        with suppress(ValueError):  # the cell is still empty
             behind.append(cell.cell_contents)
     codes = [function.__code__]
     for code in codes:
@@ -746,10 +752,11 @@ def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """The number of loader workers that fit: one per core of this process, and queues in memory.
+    """The number of loader workers: at most one per core of this process, and their queues fit in
+    memory.
 
-    Each worker holds prefetch_factor batches, whatever the size of the data set. 0 means: load in
-    the main process.
+    Each worker holds prefetch_factor batches, regardless of the size of the dataset. 0 means that
+    the main process loads the data.
 
     Raises:
         ValueError: a size is not positive.

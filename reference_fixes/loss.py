@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A name without its prediction, a mean of nothing, a gradient that never arrives: each raises.
+"""Raises for a target without a prediction, a mean of nothing, or a gradient that never arrives.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
-repros/loss whose `fix` names a function of this file.
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/loss
+whose `fix` key names a function in this file.
 
 >>> model = torch.nn.Linear(3, 1)
 >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -51,18 +51,18 @@ def match_by_name(
     """Pairs every target with the prediction of the same name: {name: (prediction, target)}.
 
     Args:
-        predictions: a mapping, a dataclass or a named tuple of tensors. Those without a target
-            (features, attentions) are left out.
-        targets: the same for targets; each needs its prediction.
-        batch_first: True if the first dimension of both is the batch, which then has to agree. Pass
-            False for CTC's [time, batch, class] and for flattened tokens.
+        predictions: a mapping, a dataclass or a named tuple of tensors. Predictions without a
+            target, such as features or attentions, are left out.
+        targets: a container of tensors, as for predictions. Each target needs its prediction.
+        batch_first: True if the first dimension of both is the batch; its size then has to agree.
+            Pass False for CTC's [time, batch, class] and for flattened tokens.
 
     Raises:
-        LookupError: a target has no prediction, or there are no targets. If the name is deeper
+        LookupError: a target has no prediction, or there are no targets. If the name occurs deeper
             inside, the error says where.
-        TypeError: something is not a tensor, or has no names at all.
-        ValueError: a prediction has no graph while gradients are enabled; the batches differ in
-            size; the shapes would broadcast to a larger one than both, as [8, 1] and [8] do.
+        TypeError: a prediction or a target is not a tensor, or an argument has no names.
+        ValueError: a prediction has no graph while gradients are enabled; the batch sizes differ;
+            the shapes would broadcast to a shape larger than both, as [8, 1] and [8] do.
 
     >>> outputs = {"heads": {"price": torch.ones(2)}, "features": torch.ones(2, 8)}
     >>> match_by_name(outputs, {"price": torch.zeros(2)})
@@ -101,14 +101,14 @@ def match_by_name(
         try:
             together = torch.broadcast_shapes(*shapes)
         except RuntimeError:
-            continue  # no elementwise loss takes these shapes: another kind does, or torch raises
+            continue  # no elementwise loss accepts these shapes: another kind does, or torch raises
         if together not in shapes:
             raise ValueError(f"{both} would broadcast to {list(together)}: reshape one of them")
     return pairs
 
 
 def _by_name(value: Any) -> dict[Any, Any] | None:
-    """Name -> value of everything in it, or None if it has no names."""
+    """Maps the names in the value to their values. None if it has no names."""
     if isinstance(value, type):
         return None
     if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput, TensorDict
@@ -121,7 +121,7 @@ def _by_name(value: Any) -> dict[Any, Any] | None:
 
 
 def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterator[str]:
-    """The places inside value that have some of the names. It may contain itself, hence the depth."""
+    """The places inside the value that have some of the names. `depth` guards against cycles."""
     inside = _by_name(value)
     held = [name for name in names if name in inside] if inside else []
     if held:
@@ -134,17 +134,17 @@ def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterato
 
 
 class SameShapeLoss(torch.nn.Module):
-    """An elementwise loss that refuses to broadcast, such as torch.nn.MSELoss() or F.l1_loss.
+    """Wraps an elementwise loss, such as torch.nn.MSELoss() or F.l1_loss, and refuses to broadcast.
 
-    With an input [4, 1] and a target [4], such a loss compares all 16 pairs, and torch only warns.
-    If the shapes agree, the result is that of the loss. A loss that is a module becomes a
-    submodule: to() moves its weights.
+    With an input [4, 1] and a target [4], these losses compare all 16 pairs, and torch only warns.
+    If the shapes agree, the result is the result of the wrapped loss. A loss that is a module
+    becomes a submodule, so to() moves its weights.
 
     Args:
         loss: a module or a function of input and target.
 
     Raises:
-        TypeError: the loss cannot be called, or is a class: SameShapeLoss(torch.nn.MSELoss).
+        TypeError: the loss is not callable, or is a class, as in SameShapeLoss(torch.nn.MSELoss).
 
     >>> loss = SameShapeLoss(torch.nn.MSELoss())
     >>> loss(torch.ones(4, 1), torch.zeros(4, 1))
@@ -166,14 +166,14 @@ class SameShapeLoss(torch.nn.Module):
         """The loss of two tensors of the same shape.
 
         Args:
-            input: the prediction, any shape.
-            target: the same shape.
+            input: the prediction, of any shape.
+            target: a tensor of the same shape.
             args, kwargs: passed on to the loss.
 
         Raises:
             TypeError: input or target is not a tensor.
-            ValueError: their shapes differ. If they differ by one dimension of size 1, the error
-                says what to pass.
+            ValueError: the shapes differ. If they differ by one dimension of size 1, the error says
+                what to pass.
         """
         for role, value in (("input", input), ("target", target)):
             if not isinstance(value, torch.Tensor):
@@ -187,7 +187,7 @@ class SameShapeLoss(torch.nn.Module):
 
 
 def _remedy(given: list[int], wanted: list[int]) -> str:
-    """The call that makes the shapes equal, if they differ by one dimension of size 1, or ""."""
+    """The calls that make the shapes equal if they differ by one dimension of size 1, else ""."""
     (short, few), (long, many) = sorted(
         (("input", given), ("target", wanted)), key=lambda each: len(each[1])
     )
@@ -198,15 +198,15 @@ def _remedy(given: list[int], wanted: list[int]) -> str:
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The mean of the values where mask is true, in their dtype; of integers, in float32.
+    """The mean of the values where the mask is true, in their dtype, or in float32 for integers.
 
     Args:
-        values: any shape, such as the loss of every element.
-        mask: bool, broadcastable to values.
+        values: a tensor of any shape, such as the loss of every element.
+        mask: a bool tensor that broadcasts to the shape of values.
 
-    A NaN that is masked out here still reaches the weights: in backward() its zero gradient is
-    multiplied by the NaN. So values outside the mask have to be finite too, if they have a graph.
-    Costs one read from the device, which vmap refuses.
+    A NaN that is masked out here still reaches the weights, because backward() multiplies its zero
+    gradient by the NaN. Values outside the mask therefore have to be finite too, if they have a
+    graph. Each call reads from the device once, which vmap does not allow.
 
     Raises:
         ValueError: nothing is selected, or values are not finite.
@@ -232,17 +232,18 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
             "replace missing targets before the loss, torch.where(mask, target, 0), and drop rows "
             "with such inputs before the model"
         )
-    # divided before it is summed, and in float32 or better: a sum overflows where its mean does not
+    # divide before summing, in float32 or better: a sum may overflow although its mean does not
     wide = values.to(torch.promote_types(values.dtype, torch.float32))
     mean = torch.where(mask, wide / selected, torch.zeros_like(wide)).sum()
     return mean.to(values.dtype) if values.is_floating_point() or values.is_complex() else mean
 
 
 class RunningMean:
-    """A weighted mean of numbers, without their graphs, and without waiting for the device.
+    """A weighted mean of numbers that keeps no graphs and does not wait for the device.
 
-    It has only what its own process adds. To merge the means of all processes, bring them to one
-    process, as with torch.distributed.all_gather_object(); torchmetrics.MeanMetric does so itself.
+    It contains only the numbers that its own process adds. To merge the means of all processes,
+    send them to one process, for example with torch.distributed.all_gather_object().
+    torchmetrics.MeanMetric does so automatically.
 
     >>> mean = RunningMean()
     >>> mean.update(torch.tensor(2.0), weight=torch.tensor(3))
@@ -256,15 +257,17 @@ class RunningMean:
         self._weight: Any = 0.0
 
     def update(self, value: torch.Tensor | float, weight: torch.Tensor | float = 1.0) -> None:
-        """Adds a number. A number of weight 0 does not count, whatever it is.
+        """Adds a number. A number of weight 0 does not count, even if it is NaN.
 
         Args:
             value: a number or a tensor of one element. NaN makes the mean NaN.
-            weight: the same, 0 or more and finite, such as the number of values behind it.
+            weight: a number or a tensor of one element, finite and at least 0, such as the number
+                of values that `value` summarizes.
 
         Raises:
             TypeError, ValueError: value or weight is not one real number.
-            ValueError: weight is out of range. If it is on an accelerator, compute() raises.
+            ValueError: weight is out of range. For a weight on an accelerator, compute() raises
+                instead.
         """
         value, weight = _scalar("value", value), _scalar("weight", weight)
         if isinstance(weight, torch.Tensor):
@@ -278,10 +281,10 @@ class RunningMean:
         self._weight = _plus(self._weight, weight)
 
     def merge(self, other: RunningMean) -> None:
-        """Adds everything that another mean was given. The other mean stays as it is.
+        """Adds all the numbers of another mean. The other mean does not change.
 
         Args:
-            other: a mean of another worker, rank or device.
+            other: a mean from another worker, rank or device.
 
         Raises:
             TypeError: other is not a RunningMean.
@@ -302,7 +305,7 @@ class RunningMean:
         """The mean so far.
 
         Raises:
-            ValueError: no value with a weight was added, or a weight was out of range.
+            ValueError: no value with a nonzero weight was added, or a weight was out of range.
         """
         weight = float(self._weight)
         if not math.isfinite(weight):
@@ -318,11 +321,11 @@ class RunningMean:
         return {"sum": float(self._sum), "weight": float(self._weight)}
 
     def load_state_dict(self, state_dict: Mapping[str, float]) -> None:
-        """Continues from a state, and forgets what was added here.
+        """Continues from a state, and discards the numbers added here.
 
         Raises:
-            TypeError, ValueError: the argument is not a state of this class. Then nothing was
-                loaded.
+            TypeError, ValueError: the argument is not a state of this class. In this case, nothing
+                is loaded.
 
         >>> mean, again = RunningMean(), RunningMean()
         >>> mean.update(2.0, weight=3)
@@ -341,13 +344,14 @@ class RunningMean:
 
 
 def _plus(total: Any, more: Any) -> Any:
-    """The sum, on the device of the first, because two accelerators cannot add their numbers."""
+    """The sum, on the device of `total`, because torch cannot add numbers on two accelerators."""
     both = isinstance(total, torch.Tensor) and isinstance(more, torch.Tensor)
     return total + (more.to(total) if both else more)
 
 
 def _scalar(role: str, value: Any) -> Any:
-    """The value as a float. On an accelerator, where that would wait, a 0-d tensor without a graph."""
+    """The value as a float, or, on an accelerator, as a 0-d tensor without a graph, without a
+    wait."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{role}={value!r}: expected one real number")  # float("2") is 2.0
     if not isinstance(value, torch.Tensor):
@@ -359,7 +363,7 @@ def _scalar(role: str, value: Any) -> Any:
     value = value.detach().reshape(())
     if value.device.type == "cpu":
         return float(value)
-    # float64 if the device has it, because a float32 sum of many batches loses digits
+    # float64 if the device supports it, because a float32 sum of many batches loses digits
     return value.to(torch.float32 if value.device.type == "mps" else torch.float64)
 
 
@@ -369,20 +373,22 @@ def check_gradients(
     """Raises unless every trainable parameter has a finite gradient that is not all zero.
 
     Args:
-        ignore: patterns (fnmatch) of the names in model.named_parameters() that need no gradient,
-            such as "*.k_proj.bias" or the experts that a batch does not reach.
-        scaled: True if a GradScaler is in use. It skips steps with inf and NaN, so these pass.
+        ignore: fnmatch patterns for names in model.named_parameters() that need no gradient, such
+            as "*.k_proj.bias" or the experts that a batch does not reach.
+        scaled: True if a GradScaler is in use. The scaler skips steps with inf and NaN, so inf and
+            NaN pass the check.
 
-    Call it after a backward, or let the optimizer do so (torch 2.0 or newer):
-    optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, it
-    costs one read from the device. Weights that change prove nothing, because weight decay moves
-    them even if gradients are zero.
+    Call it after backward(), or let the optimizer call it (torch 2.0 or newer):
+    optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, the
+    check costs one read from the device. Changing weights prove nothing, because weight decay
+    changes weights even if gradients are zero.
 
     A weight that is all zero (LoRA's B, the last gamma of a residual branch) blocks the gradients
-    behind it. As long as such a weight gets a gradient itself, zeros pass: check again later.
+    behind it. As long as such a weight gets a gradient itself, zero gradients pass: check again
+    later.
 
     Raises:
-        GradientError: a gradient is missing, not finite or zero. The text names the parameters.
+        GradientError: a gradient is missing, not finite or zero. The message names the parameters.
         ValueError: there is nothing to check.
 
     >>> model = torch.nn.Linear(2, 1)
@@ -412,7 +418,7 @@ def check_gradients(
     home = facts[0].device if facts else None
     states = torch.stack([fact.to(home) for fact in facts]).tolist() if facts else []
     zero = [name for name, (_, nonzero) in zip(present, states) if not nonzero]
-    # a bias adds: it is often zero at first, and blocks nothing
+    # a bias is added: it is often zero at first, but blocks no gradient
     weights = [name for name in present if name not in zero and "bias" not in name.split(".")[-1]]
     if zero and any(not _count(checked[name] != 0) for name in weights):
         zero.clear()
@@ -430,7 +436,8 @@ def check_gradients(
 
 
 def _count(facts: torch.Tensor) -> torch.Tensor:
-    """The number of true facts, on all ranks. any() and all() of old DTensors are wrong or missing."""
+    """The number of true values on all ranks. Old DTensors have no any() and all(), or wrong
+    ones."""
     count = facts.sum()
     return count.full_tensor() if hasattr(count, "full_tensor") else count
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recognises that memory has run out, frees it in the right order, and finds a batch size that fits.
+"""Recognizes out-of-memory errors, frees memory in the right order, and finds a batch size that
+fits.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
-repros/memory whose `fix` names a function of this file.
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/memory
+whose `fix` key names a function in this file.
 
 >>> model, batch = torch.nn.Linear(4, 1), torch.ones(64, 4)
 >>> with scratch_gradients(model):  # a diagnostic pass leaves no gradients behind
 ...     model(batch).sum().backward()
->>> free_memory()  # what it no longer needs, before training starts
+>>> free_memory()  # memory of the diagnostic pass, before training starts
 >>> def two_steps(size):  # Adam's state is in memory from the second step on
 ...     net = torch.nn.Linear(4, 1)
 ...     optimizer = torch.optim.AdamW(net.parameters())
@@ -20,7 +21,7 @@ repros/memory whose `fix` names a function of this file.
 ...     except RuntimeError as error:
 ...         if not is_out_of_memory(error):
 ...             raise
-...         free_memory()  # also what the error keeps alive of the failed step
+...         free_memory()  # also the tensors of the failed step that the error keeps alive
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import torch
 
 __all__ = ["drop_frames", "find_batch_size", "free_memory", "is_out_of_memory", "scratch_gradients"]
 
-# Texts as users see them. The wording differs between releases, so the patterns are short.
+# Messages as users see them. The wording differs between releases, so the patterns are short.
 _TEXT = re.compile(
     r"\b[Oo]ut of [Mm]emory\b|_OUT_OF_\w*MEMORY\b|cudaErrorMemoryAllocation"
     r"|Invalid buffer size: [\d.]+ [KMG]i?B"  # MPS
@@ -48,22 +49,22 @@ _TEXT = re.compile(
     r"|[Uu]nable to (mmap|allocate) (memory|shared memory|.* for an array)"
     r"|\b(CU|HIP)[A-Z]+_\w*ALLOC(ATION)?_FAILED"  # cuBLAS, cuFFT, cuDNN, cuRAND, hipBLAS, ...
     r"|Unable to find a valid cuDNN algorithm"
-    # This file asks NVML only which processes hold the memory that cudaMalloc has just refused.
+    # The allocator asks NVML only which processes hold the memory that cudaMalloc has just refused.
     r"|NVML_SUCCESS == .*CUDACachingAllocator\.cpp"
 )
 _UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """True if this is an out-of-memory error of any device, or was raised from one.
+    """True if the error is an out-of-memory error of any device, or was raised from such an error.
 
     - torch.cuda.OutOfMemoryError and MemoryError count by type.
     - Other RuntimeErrors count by their text, including subclasses (torch.AcceleratorError).
-    - A group of exceptions counts if all in it count.
-    - An assertion about NVML counts if it is the allocator's, which on a MIG slice hides the usual
-      message (pytorch#112377).
-    - "Unable to find a valid cuDNN algorithm" counts: a workspace that does not fit is its usual
-      origin.
+    - An exception group counts if all its members count.
+    - An assertion about NVML counts if it comes from the allocator: on a MIG slice, this assertion
+      hides the usual message (pytorch#112377).
+    - "Unable to find a valid cuDNN algorithm" counts, because its usual cause is a workspace that
+      does not fit.
 
     >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 0 bytes)"))
     True
@@ -74,7 +75,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _counts(error: BaseException | None, above: frozenset[int]) -> bool:
-    if error is None or id(error) in above:  # errors can be raised from each other, in a circle
+    if error is None or id(error) in above:  # errors can be raised from each other in a cycle
         return False
     above |= {id(error)}
     members = _members(error)
@@ -87,28 +88,28 @@ def _counts(error: BaseException | None, above: frozenset[int]) -> bool:
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:
-    """The members of an ExceptionGroup, of Python (since 3.11) or of the backport."""
+    """The members of an ExceptionGroup, from Python (since 3.11) or from the backport."""
     members = getattr(error, "exceptions", ())
     return members if isinstance(members, tuple) else ()
 
 
 def free_memory() -> None:
-    """Frees memory that nothing refers to: runs the collector, then empties the caches.
+    """Frees memory that nothing refers to: runs the garbage collector, then empties the caches.
 
-    While an out-of-memory error is handled, its traceback keeps the tensors of the failed step;
-    drop_frames() releases them. So this works in `except`, `finally` and `__exit__` too, where
-    gc.collect() and empty_cache() free none of them.
+    While an out-of-memory error is handled, its traceback keeps the tensors of the failed step
+    alive; drop_frames() releases these tensors. free_memory() therefore also works in `except`,
+    `finally` and `__exit__`, where gc.collect() and empty_cache() free none of them.
     """
     handled = sys.exc_info()[1]
     if handled is not None and any(is_out_of_memory(error) for error in _linked(handled)):
         drop_frames(handled)
     gc.collect()
-    torch.cuda.empty_cache()  # does nothing if CUDA was not used; the same is true of XPU's
+    torch.cuda.empty_cache()  # does nothing if CUDA was not used; the same is true for XPU
     if hasattr(torch, "xpu"):
         torch.xpu.empty_cache()
     if torch.backends.mps.is_available():
         with contextlib.suppress(ImportError):  # torch 1.13 has no torch.mps
-            from torch import mps  # which torch 2.0 does not import by itself
+            from torch import mps  # torch 2.0 does not import it automatically
 
             mps.empty_cache()
 
@@ -116,24 +117,24 @@ def free_memory() -> None:
 def find_batch_size(
     run: Callable[[int], object], largest: SupportsIndex, smallest: SupportsIndex = 1
 ) -> int:
-    """The largest batch size in [smallest, largest] whose run(size) does not run out of memory.
+    """The largest size in [smallest, largest] for which run(size) does not run out of memory.
 
-    It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first, then by
-    bisection. So if a size fits, all smaller sizes have to fit. Memory is freed and the caches are
-    emptied before each call and after the last. Any other exception passes through.
+    run() is called at most ceil(log2(largest - smallest + 1)) + 1 times, first with `largest`, then
+    by bisection. If a size fits, all smaller sizes therefore have to fit. Memory is freed and the
+    caches are emptied before each call and after the last call. Other exceptions are passed on.
 
-    - run(size) should do two whole steps of training, because the optimizer's state is in memory
+    - run(size) should do two complete training steps, because the optimizer's state is in memory
       from the second step on.
-    - Let it make its own model: weights, buffers, gradients and random state change as in training,
-      and nothing is put back.
-    - If Linux promises more memory than there is, it kills the process instead of raising an error:
-      keep `largest` below that.
+    - run(size) should create its own model: weights, buffers, gradients and random state change as
+      in training, and nothing is restored.
+    - If Linux promises more memory than exists, it kills the process instead of raising an error:
+      keep `largest` below that limit.
     - Each process finds its own size: search before DistributedDataParallel wraps the model, then
-      take the smallest.
+      use the smallest of the sizes.
 
     Raises:
-        RuntimeError: even `smallest` does not fit; the last error's text is in the message.
-        TypeError: run(size) returned a coroutine or a generator, which has done nothing yet.
+        RuntimeError: even `smallest` does not fit; the message includes the text of the last error.
+        TypeError: run(size) returned a coroutine or a generator, which has not run yet.
         ValueError: smallest and largest are not whole numbers with 1 <= smallest <= largest.
 
     >>> def run(size):
@@ -151,7 +152,7 @@ def find_batch_size(
             f"smallest={smallest!r}, largest={largest!r}: "
             "expected whole numbers with 1 <= smallest <= largest"
         )
-    # the largest size known to fit, the smallest known not to, the next to try
+    # the largest size known to fit, the smallest size known not to fit, the next size to try
     fits, fails, size = low - 1, high + 1, high
     failures: list[str] = []
     while fails - fits > 1:
@@ -169,7 +170,7 @@ def find_batch_size(
 
 
 def _attempt(run: Callable[[int], object], size: int) -> str | None:
-    """None, or the text of the out-of-memory error: the error itself would keep the step alive."""
+    """None, or the text of the out-of-memory error. The error itself would keep tensors alive."""
     free_memory()
     try:
         result = run(size)
@@ -185,26 +186,26 @@ def _attempt(run: Callable[[int], object], size: int) -> str | None:
 def drop_frames(error: BaseException) -> BaseException:
     """Clears the local variables of all finished frames of an exception, and returns the exception.
 
-    For exceptions that are kept or logged: the tensors of the failed step can be freed, and the
-    traceback still prints every line. Causes, contexts and members of groups are cleared too.
-    Frames that still run are left alone, and so are generators and coroutines that can continue.
+    Use it for exceptions that are kept or logged: the tensors of the failed step can be freed, and
+    the traceback still prints every line. Causes, contexts and members of groups are cleared too.
+    Running frames are left alone, and so are generators and coroutines that can continue.
     """
     for linked in _linked(error):
         if isinstance(linked, AttributeError):
-            linked.obj = None  # the tensor that has no such attribute
+            linked.obj = None  # refers to the tensor that lacks the attribute
         trace = linked.__traceback__
         while trace is not None:
             if not _unfinished(trace.tb_frame):
-                with contextlib.suppress(RuntimeError):  # it still runs
+                with contextlib.suppress(RuntimeError):  # the frame still runs
                     trace.tb_frame.clear()
             trace = trace.tb_next
     return error
 
 
 def _linked(error: BaseException) -> list[BaseException]:
-    """The error, its causes, its contexts and its members, and theirs."""
+    """The error and, recursively, its causes, contexts and members."""
     found = [error]
-    for current in found:  # the list grows meanwhile
+    for current in found:  # the list grows during the loop
         for linked in (current.__cause__, current.__context__, *_members(current)):
             if linked is not None and all(linked is not known for known in found):
                 found.append(linked)
@@ -212,7 +213,8 @@ def _linked(error: BaseException) -> list[BaseException]:
 
 
 def _unfinished(frame: FrameType) -> bool:
-    """True if a generator or coroutine can continue. Before Python 3.13, clear() would close it."""
+    """True if the frame's generator or coroutine can continue. Before Python 3.13, clear() closes
+    it."""
     if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
         return False
     return any(isinstance(owner, _UNFINISHED) for owner in gc.get_referrers(frame))
@@ -220,10 +222,10 @@ def _unfinished(frame: FrameType) -> bool:
 
 @contextlib.contextmanager
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
-    """A block for diagnostic backward passes. On exit each grad is the same object, unchanged.
+    """A block for diagnostic backward passes. On exit, each grad is the same object, unchanged.
 
-    If gradients are views, as those of DistributedDataParallel(gradient_as_bucket_view=True), the
-    passes write to their memory: their values are copied, and written back on exit. If the block
+    If gradients are views, as with DistributedDataParallel(gradient_as_bucket_view=True), the
+    passes write to their memory, so the values are copied and written back on exit. If the block
     converts the model, as model.double() does, the gradients are converted too.
 
     >>> model = torch.nn.Linear(2, 1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of a model that stay frozen: parameters, running statistics and mode.
+"""Freezes parts of a model completely: parameters, running statistics and mode.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes
-repros/modules/frozen_batchnorm_moves.py.
-Source of the failure: https://github.com/pytorch/pytorch/issues/86590
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes
+repros/modules/frozen_batchnorm_moves.py. Source of the failure:
+https://github.com/pytorch/pytorch/issues/86590
 
 >>> backbone, head = torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1)
 >>> model = torch.nn.Sequential(backbone, head)
@@ -26,33 +26,35 @@ import torch
 
 __all__ = ["freeze", "unfreeze"]
 
-_MEMORY = "_before_freeze"  # attribute of a frozen module: its mode, and which parameters trained
+_MEMORY = "_before_freeze"  # attribute of a frozen module: its earlier mode, its trained parameters
 
 
 def freeze(module: torch.nn.Module) -> None:
-    """The module computes as in eval mode, and neither training nor train() changes that.
+    """Freezes a module: it computes as in eval mode, and neither training nor train() changes that.
 
-    requires_grad_(False) alone lets BatchNorm update its running statistics, and the next train()
-    of the model ends an eval(). Here every submodule stays in eval mode, even one without
-    statistics, such as dropout: the features of a frozen part are the same in every epoch.
-    Code that sets the attribute training, or requires_grad of a parameter, still has its effect.
+    With requires_grad_(False) alone, BatchNorm still updates its running statistics, and the
+    model's next train() undoes eval(). freeze() keeps every submodule in eval mode, even a
+    submodule without statistics, such as dropout, so the features of a frozen part are the same in
+    every epoch. Code that sets the attribute training, or requires_grad of a parameter, still has
+    its effect.
 
-    - Gradients are dropped: if they were zero, momentum and weight decay would still move weights.
+    - Gradients are dropped: with zero gradients, momentum and weight decay would still change
+      weights.
     - A parameter that is shared with another part is frozen there too.
-    - A layer that is put into the module later is not frozen and follows train(). Examples are a
+    - A layer that is added to the module later is not frozen and follows train(). Examples are a
       new head, type(layer)(...), the result of SyncBatchNorm.convert_sync_batchnorm(), and the
       parameters of weight_norm().
-    - Parts that were frozen before stay frozen, and unfreeze() returns to the state before the
-      first freeze().
-    - A copy or a pickle of the module is frozen too, if this file can be imported; a copy by
-      torch.jit.script() only until its train().
+    - Parts that were already frozen stay frozen, and unfreeze() restores the state before the first
+      freeze().
+    - A copy or a pickle of the module is frozen too, if this file can be imported. A copy that
+      torch.jit.script() makes is frozen only until its train() is called.
 
-    The state_dict, print() and the effects of hooks are as before. The type is a subclass with the
-    same name, so that nothing is added to a forward. Call unfreeze() before anything that asks for
-    the type itself, such as torch.ao.quantization.
+    The state_dict, the printed module and the effects of hooks do not change. The type becomes a
+    subclass with the same name, which adds nothing to forward(). Call unfreeze() before code that
+    checks for the exact type, such as torch.ao.quantization.
 
     Raises:
-        TypeError: this is not a module, or it is scripted: freeze it before it is scripted.
+        TypeError: the argument is not a module, or is scripted: freeze it before you script it.
         ValueError: a lazy layer has no parameters yet: run a batch through it first.
 
     >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 2))
@@ -71,11 +73,11 @@ def freeze(module: torch.nn.Module) -> None:
             raise ValueError(
                 f"{_name(module, part)} has no parameters yet: run a batch through it first"
             )
-        _twin(part)  # may fail, while nothing is changed
+        _twin(part)  # may fail, but nothing has changed yet
     memories = [(part.training, _trained(part)) for part in parts]
     try:
         module.eval()
-    except BaseException:  # of a module's own train()
+    except BaseException:  # raised by a module's own train()
         for part, (training, _) in zip(parts, memories):
             part.training = training
         raise
@@ -89,20 +91,20 @@ def freeze(module: torch.nn.Module) -> None:
 
 
 def unfreeze(module: torch.nn.Module) -> None:
-    """Restores what freeze() has changed in the module: modes and flags of requires_grad.
+    """Undoes freeze(): restores the modes and requires_grad flags in the module.
 
-    The modes are restored even if the model has changed its mode since: call train() or eval()
-    afterwards. A parameter that is shared with another part trains there too. A
-    DistributedDataParallel that was built since does not synchronize what trains again: build it
-    again.
+    The modes before freeze() are restored even if the model has changed its mode since: call
+    train() or eval() afterwards. A parameter that is shared with another part trains there too. A
+    DistributedDataParallel that was built since freeze() does not synchronize the unfrozen
+    parameters: build it again.
 
-    If the class was changed since, as by fully_shard(), it stays changed, and the subclass of
-    freeze() remains among its bases, without effect.
+    If the class was changed since freeze(), as by fully_shard(), it stays changed, and the subclass
+    that freeze() created remains among its bases, without effect.
 
     Raises:
-        TypeError: this is not a module, or a parameter of it is hidden, as by a parametrization or
-            FSDP1 after freeze(): undo that first.
-        ValueError: nothing in the module is frozen by freeze().
+        TypeError: the argument is not a module, or one of its parameters was hidden after freeze(),
+            as by a parametrization or FSDP1: undo that first.
+        ValueError: freeze() has frozen nothing in the module.
 
     >>> layer = torch.nn.Linear(2, 2)
     >>> layer.bias.requires_grad = False
@@ -133,7 +135,7 @@ def unfreeze(module: torch.nn.Module) -> None:
             parameter.requires_grad_(True)
     try:
         for part, training in modes.items():
-            if part.training != training:  # calls train(): LoRA layers unmerge weights there
+            if part.training != training:  # train() itself, where LoRA layers unmerge weights
                 part.train(training)
     finally:
         for part, training in modes.items():
@@ -151,11 +153,11 @@ def _twin(part: torch.nn.Module) -> Any:
 
 @functools.cache
 def _frozen(original: Any) -> Any:
-    """A subclass whose modules stay in eval mode. It looks like its base and is pickled as its base."""
+    """A subclass whose modules stay in eval mode. It looks and pickles like its base class."""
 
     @functools.wraps(original.__init__)
     def __init__(self: Any, *given: Any, **named: Any) -> None:
-        if type(self) is frozen:  # type(layer)(...) makes another one, which is not frozen
+        if type(self) is frozen:  # type(layer)(...) creates a module that is not frozen
             self.__class__ = original
         original.__init__(self, *given, **named)
 
@@ -167,7 +169,7 @@ def _frozen(original: Any) -> Any:
             raise ValueError("training mode is expected to be boolean")
         self.training = False
         for child in self.children():
-            child.train(mode)  # children that were put in later are not frozen
+            child.train(mode)  # children that were added later are not frozen
         return self
 
     def __reduce_ex__(self: Any, protocol: Any) -> Any:
@@ -188,7 +190,7 @@ def _frozen(original: Any) -> Any:
 
 
 def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Unpickles a frozen module: makes a module of the original class, then freezes it."""
+    """Unpickles a frozen module: creates a module of the original class, then freezes it."""
     module = function(*arguments)
     _swap(module)
     return module
@@ -200,7 +202,7 @@ def _trained(part: torch.nn.Module) -> list[str]:
 
 
 def _hidden(part: torch.nn.Module, name: str) -> bool:
-    """True if the name is not a parameter's but hides a frozen one, which cannot be unfrozen."""
+    """True if something else has the name of a frozen parameter, which then cannot be unfrozen."""
     if name in part._parameters:
         return False
     value = getattr(part, name, None)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps that are clipped or skipped but never poisoned, the first bad value by name, snapshots.
+"""Clips or skips bad steps, names the first non-finite value, and takes snapshots to return to.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers in
-repros/numerics. What clip_grad_norm_ does to inf and NaN:
-https://github.com/pytorch/pytorch/issues/46849
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/numerics whose `fix` key names a function in this file. For the effect of clip_grad_norm_ on
+inf and NaN, see https://github.com/pytorch/pytorch/issues/46849
 
 >>> model = torch.nn.Linear(1, 1)
 >>> optimizer = torch.optim.AdamW(model.parameters())
->>> good = Snapshot(model, optimizer)  # again whenever validation is at its best
+>>> good = Snapshot(model, optimizer)  # renewed whenever validation reaches a new best
 >>> for x in [torch.zeros(2, 1), torch.tensor([[3.0], [math.inf]])]:
 ...     optimizer.zero_grad()
 ...     error, total = (model(x) - x).abs(), model(x).abs() + x.abs()
@@ -34,14 +34,14 @@ import torch
 __all__ = ["Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
-# Devices that stall on a read, and whose optimizers can decide instead. MPS has no float64, and its
-# optimizers step on NaN before torch 2.13 (pytorch#186360).
+# Devices that stall on a read and whose optimizers can decide instead. MPS has no float64, and
+# before torch 2.13 its optimizers step on NaN (pytorch#186360).
 _DECIDING = ("cuda",)
 _INF = ("inf", "-inf")
 
 
 class StepResult(NamedTuple):
-    """Both are 0-d tensors on the gradients' device. Reading one waits for the device."""
+    """Two 0-d tensors on the gradients' device. Reading either of them waits for the device."""
 
     # Total 2-norm before clipping; inf if it overflows, inf or nan if the step was skipped.
     norm: torch.Tensor
@@ -49,31 +49,34 @@ class StepResult(NamedTuple):
 
 
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
-    """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
+    """Clips all gradients to a total norm of max_norm and steps, or skips the step.
 
-    - Finite gradients of all parameter groups together are clipped as by clip_grad_norm_, in place.
-      They are not cleared, and not changed if they are short enough.
-    - If their norm overflows, so that clip_grad_norm_ makes them zero, they keep their direction
-      and become no longer than max_norm. (MPS, without subnormal numbers, makes the largest zero.)
-    - With any inf or NaN there is no step: weights, moments and step counts stay as they are.
+    - Finite gradients of all parameter groups together are clipped in place, as by clip_grad_norm_.
+      They are not cleared, and not changed if their norm is at most max_norm.
+    - If their norm overflows, clip_grad_norm_ makes them zero; here they keep their direction, and
+      their norm becomes at most max_norm. (On MPS, which has no subnormal numbers, the largest
+      gradients become zero.)
+    - If any gradient has inf or NaN, the step is skipped: weights, moments and step counts do not
+      change.
 
-    It costs one read from the device per step, or two if the norm is not finite. step() is not
-    called if the step is skipped.
+    Each call reads from the device once, or twice if the norm is not finite. step() is not called
+    if the step is skipped.
 
-    On CUDA a fused optimizer of torch.optim itself decides on the device, since torch 2.4, and
-    nothing is read. (Subclasses, wrappers and SGD with dampening do not do so.) In that case:
+    On CUDA, from torch 2.4 on, a fused optimizer of torch.optim itself decides on the device, and
+    nothing is read. (Subclasses, wrappers and SGD with dampening do not do this.) In that case:
 
-    - step() is always called and scales the gradients: hooks before it see them unscaled.
-    - A norm beyond 3e38 * max_norm counts as inf.
+    - step() is always called and scales the gradients, so hooks that run before step() see the
+      gradients before scaling.
+    - A norm above 3e38 * max_norm counts as inf.
 
-    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. Use this
-    for float32 or bfloat16: with a GradScaler the scaler skips.
+    With DTensors (FSDP2), all ranks step or none does, and a norm that overflows counts as inf. Use
+    clip_or_skip() for float32 or bfloat16; a GradScaler skips steps itself.
 
     Args:
-        max_norm: positive; with inf, steps are skipped but nothing is clipped.
+        max_norm: a positive number. With inf, nothing is clipped, but steps are still skipped.
 
     Raises:
-        ValueError: max_norm is not positive, or no parameter has a gradient with a value in it.
+        ValueError: max_norm is not positive, or no parameter has a gradient that contains a value.
         TypeError: the optimizer is LBFGS, or has parameters of FSDP1.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -102,12 +105,12 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
             _scale(groups, max_norm / norm)
         optimizer.step()
         return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
-    # A rank may hold no element of a DTensor, and an empty tensor has no largest one.
+    # A rank may hold no element of a DTensor, and an empty tensor has no largest element.
     largest = norm if _sharded(groups) else _norm(groups, math.inf)
     skipped = ~largest.isfinite()
     if not skipped:
-        # Where the norm overflows, largest * sqrt(n) bounds it, without a copy of all gradients to
-        # scale down. Divided by one factor after the other, because their product overflows too.
+        # If the norm overflows, largest * sqrt(n) is a bound that needs no scaled-down copy of all
+        # gradients. The divisions are separate, because the product of the factors overflows too.
         bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
         _scale(groups, bound.clamp(max=1.0))
         optimizer.step()
@@ -115,9 +118,9 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 
 
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
-    # What is set on a wrapper never reaches its optimizer, loading the state of an optimizer that
-    # is not fused unfuses its groups, and a dampened SGD starts its momentum as the undamped
-    # gradient, which no buffer made here can stand for. Norms in float64 came with torch 2.4.
+    # Attributes of a wrapper never reach its optimizer. Loading the state of an optimizer that is
+    # not fused unfuses the groups. SGD with dampening starts its momentum as the undamped gradient,
+    # which no buffer created here can replace. Norms in float64 exist since torch 2.4.
     return (
         type(optimizer).__module__.startswith("torch.optim.")
         and _TORCH >= (2, 4)
@@ -130,15 +133,15 @@ def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
 def _step_on_device(
     optimizer: Any, groups: list[list[torch.Tensor]], max_norm: float
 ) -> StepResult:
-    """Gives the optimizer's kernel the same as a GradScaler: a divisor, and whether to skip."""
-    # No float32 overflows in float64: one pass over the gradients tells inf from a large norm.
-    # Torch 2.14 and 2.15 have no such norm of DTensors.
+    """Gives the optimizer's kernel the same inputs as a GradScaler: a divisor and a skip flag."""
+    # No float32 number overflows in float64, so one pass over the gradients distinguishes inf from
+    # a large norm. Torch 2.14 and 2.15 do not support this norm for DTensors.
     norm = _norm(groups, 2.0) if _sharded(groups) else _norm(groups, 2.0, torch.float64)
     divisor = (norm / max_norm).clamp(min=1.0).float()
-    skipped = ~(divisor < math.inf)  # NaN is not, either
+    skipped = ~(divisor < math.inf)  # also true for NaN
     for parameter, group in _with_gradients(optimizer):
         # If its first step is skipped, SGD would keep uninitialized memory as its momentum. The
-        # momentum starts as the first gradient, and momentum * 0 + gradient is the same.
+        # momentum starts as the first gradient, which momentum * 0 + gradient equals.
         state = optimizer.state[parameter]
         if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
@@ -164,13 +167,13 @@ def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     found = []
     for parameter, _ in _with_gradients(optimizer):
         if getattr(parameter, "_fsdp_flattened", False):
-            # Each rank would see its own part of the norm.
+            # Each rank would see only its own part of the norm.
             raise TypeError("parameters of FSDP1: call its clip_grad_norm_(), then step()")
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
         elif parameter.grad.stride() != parameter.stride():
-            # Fused optimizers walk over both as if they were laid out alike (or refuse, on CUDA:
-            # pytorch#106951).
+            # Fused optimizers assume that parameter and gradient have the same memory layout (or
+            # raise, on CUDA: pytorch#106951).
             parameter.grad = torch.empty_like(parameter).copy_(parameter.grad)
         gradient = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
         if gradient.numel():
@@ -193,7 +196,8 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
 
 
 def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    """The tensors by device, dtype and, for DTensors, mesh: groups that torch takes in one call."""
+    """Groups the tensors by device, dtype and, for DTensors, mesh, so that one call takes a
+    group."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
         key = tensor.device, tensor.dtype, getattr(tensor, "device_mesh", None)
@@ -203,7 +207,7 @@ def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
 
 @torch.no_grad()
 def _norm(groups: list[list[torch.Tensor]], order: float, *dtype: torch.dtype) -> torch.Tensor:
-    """The norm over all groups in float32 or better, as a 0-d tensor on the first one's device."""
+    """The norm over all groups, in float32 or better: a 0-d tensor on the first group's device."""
     norms = []
     for group in groups:
         parts = torch.stack(torch._foreach_norm(group, order, *dtype))
@@ -215,8 +219,8 @@ def _norm(groups: list[list[torch.Tensor]], order: float, *dtype: torch.dtype) -
 
 @torch.no_grad()
 def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
-    # The factor is a tensor, because the CPU would round a Python number to float16 together with
-    # float16 gradients. Before 2.1 it rounds the tensor too, and CUDA still does.
+    # The factor is a tensor because, for float16 gradients, the CPU would round a Python number to
+    # float16. Before torch 2.1, the CPU rounds the tensor too, and CUDA still does.
     for group in groups:
         here, narrow = factor.to(group[0].device), (torch.float16, torch.bfloat16)
         exact = group[0].device.type == "cpu" or group[0].dtype not in narrow
@@ -230,35 +234,35 @@ def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
 
 class _Finding(NamedTuple):
     text: str
-    meant: bool = False  # perhaps: -inf alone, as masks hold it
+    meant: bool = False  # possibly: only -inf, as in masks
 
 
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:
-    """Names the first thing that is not finite, in the order in which it spreads, or None.
+    """Names the first value that is not finite, in the order in which inf and NaN spread, or None.
 
-    It looks at
+    It checks
 
-    - the inputs: tensors, numbers and arrays, in dicts, lists, tuples and dataclasses,
+    - the inputs: tensors, numbers and arrays, also in dicts, lists, tuples and dataclasses,
     - the parameters and the buffers,
-    - when inputs are given, the output of every module of one forward pass,
-    - the gradients, the last parameter's first.
+    - if inputs are given, the output of every module in one forward pass,
+    - the gradients, starting with the last parameter.
 
-    Inputs and outputs may have -inf, as masks do, and buffers inf of both signs. If a module
-    returns NaN or inf, or a gradient has them, each -inf of an input or output before it is named
-    first: a mask that hides all keys, or log(0).
+    Inputs and outputs may contain -inf, as masks do, and buffers may contain inf of either sign. If
+    a module returns NaN or inf, or a gradient contains NaN or inf, the text first names each
+    earlier input or output with -inf, such as a mask that hides all keys, or log(0).
 
-    The pass works on copies of all inputs that can be copied and builds no graph. From torch 2.3
-    on, encoders run in it without the fast path of forwards that have no graph, if gradients are
-    enabled and a parameter trains: call this in no_grad() if the forward is called so. Modules that
-    torch.compile has compiled run uncompiled in it (before torch 2.6 modules inside are not seen).
-    Afterwards the buffers are as before, and so is the random state of Python and of torch on the
-    CPU and on the CUDA devices of the parameters.
+    The forward pass uses copies of all inputs that can be copied, and builds no graph. From torch
+    2.3 on, if gradients are enabled and a parameter requires a gradient, encoders do not use the
+    fast path for passes without a graph. If your forward runs in no_grad(), call find_nonfinite()
+    in no_grad() too. Modules that torch.compile has compiled run uncompiled (before torch 2.6,
+    modules inside them are not checked). Afterwards, the buffers are restored, and so is the random
+    state of Python and of torch on the CPU and on the CUDA devices of the parameters.
 
-    If ranks share a model, all of them have to call it; each rank sees its own part of a DTensor.
-    Use it for diagnosis only, because it reads from the device many times.
+    If ranks share a model, all of them have to call this function; each rank checks its own part of
+    a DTensor. Use it only for diagnosis, because it reads from the device many times.
 
     Raises:
-        Exception: whatever the model raises, unless something is found that explains it.
+        Exception: any exception of the model, unless a value was found that explains it.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -278,10 +282,10 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
         if parameter.grad is not None and (problem := _problem(parameter.grad))
     ]
     outputs: list[_Finding] = []
-    if given:  # whatever has been found: other ranks, which see other values, may wait in the pass
+    if given:  # even after a finding: other ranks, which see other values, may wait in the pass
         explained = bool(kept or gradients or not all(finding.meant for finding in entering))
         _find_bad_outputs(outputs, explained, model, inputs, named_inputs)
-    for finding in (*entering, *kept):  # neither follows from a -inf
+    for finding in (*entering, *kept):  # neither can result from a -inf
         if not finding.meant:
             return finding.text
     said = []
@@ -305,7 +309,7 @@ def _find_bad_outputs(
     inputs: tuple[Any, ...],
     named_inputs: dict[str, Any],
 ) -> None:
-    """Adds to `found`. It does not use an exception, because a model may catch it."""
+    """Appends to `found` instead of raising, because the model may catch an exception."""
 
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
@@ -341,13 +345,13 @@ def _find_bad_outputs(
             module._buffers.clear()
             module._buffers.update(buffers)
         random.setstate(state)
-        # Before torch 2.11 autocast would hand the training forward weights without a graph.
+        # Before torch 2.11, autocast would give the training forward weights without a graph.
         torch.clear_autocast_cache()
 
 
 @contextlib.contextmanager
 def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
-    """A block in which encoders take the path of a pass with a graph, without having a graph."""
+    """A block in which encoders choose their path as if the pass had a graph."""
     mha: Any = getattr(torch.backends, "mha", None)
     trains = torch.is_grad_enabled() and any(each.requires_grad for each in model.parameters())
     if not (trains and hasattr(mha, "set_fastpath_enabled")):
@@ -362,14 +366,14 @@ def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _uncompiled() -> ContextManager[Any]:
-    """A block without torch.compile, because a compiled graph would not call new hooks."""
+    """A block without torch.compile, because compiled graphs do not call new hooks."""
     if _TORCH >= (2, 6) and "torch._dynamo" in sys.modules:
         return torch.compiler.set_stance("force_eager")
     return contextlib.nullcontext()
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[str, ...]]]:
-    """Place and value of each parameter and buffer, and the infinities that it may have."""
+    """The place and value of each parameter and buffer, and the infinities that it may contain."""
     for name, parameter in model.named_parameters():
         yield f"parameter {name!r}", parameter, ()
     for name, buffer in model.named_buffers():
@@ -377,7 +381,8 @@ def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[s
 
 
 def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every tensor, float, complex number or array of them inside, with the path to it."""
+    """Yields the path and value of each tensor, float, complex number, or array of these
+    numbers."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     inside: Iterable[tuple[str, Any]] = ()
     if isinstance(value, (torch.Tensor, float, complex)) or kind in ("f", "c"):
@@ -389,16 +394,16 @@ def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterato
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
         inside = ((f"{place}.{name}".lstrip("."), getattr(value, name)) for name in names)
-    if id(value) not in above:  # it may hold itself
+    if id(value) not in above:  # a container may contain itself
         for there, inner in inside:
             yield from _leaves(inner, there, (*above, id(value)))
 
 
 def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
-    """The number of values that are not finite, in words, or None if all of them are in `meant`."""
+    """Counts the values that are not finite, in words. None if all of them are in `meant`."""
     if hasattr(value, "astype"):
-        # torch takes neither long doubles nor arrays of another byte order. Real numbers give the
-        # same counts as complex numbers.
+        # torch accepts neither long doubles nor arrays with another byte order. Real numbers have
+        # the same counts as complex numbers.
         value = value.astype("c16")
     tensor = torch.as_tensor(value)
     if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
@@ -413,7 +418,7 @@ def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
         tensor = tensor.values()
     if tensor.element_size() == 1:
         tensor = tensor.float()  # float8 cannot be summed
-    # One pass without a copy: a finite sum has finite parts; any other is looked at closely.
+    # One pass without a copy: a finite sum has only finite parts. Otherwise the values are counted.
     if bool(tensor.sum().isfinite()):
         return None
     counts = {"nan": int(tensor.isnan().sum()), "inf": int(tensor.isinf().sum())}
@@ -427,8 +432,8 @@ def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
 
 
 def _copied(value: Any, device: Any = None) -> Any:
-    """A copy by value, its tensors on `device`. A copy of the copy is where the original was."""
-    memo: dict[int, Any] = {}  # deepcopy by itself refuses tensors that have a graph
+    """A deep copy with its tensors on `device`. A copy of that copy is on the original's device."""
+    memo: dict[int, Any] = {}  # deepcopy() alone rejects tensors that have a graph
     for _, leaf in _leaves(value):
         if isinstance(leaf, torch.Tensor) and id(leaf) not in memo:
             place = device or getattr(leaf, "_home", leaf.device)
@@ -444,14 +449,14 @@ def _copied(value: Any, device: Any = None) -> Any:
 
 
 def _expanded(value: Any) -> bool:
-    """True if elements of a tensor share memory, so that nothing can be written to it."""
+    """True if elements of the tensor share memory, so that torch cannot write to it."""
     if not torch.is_tensor(value) or value.is_nested or value.layout != torch.strided:
         return False
     return any(not step and size > 1 for step, size in zip(value.stride(), value.shape))
 
 
 def _into(there: Any, value: Any) -> Any:
-    """The value, in the existing tensor if it can be written to, because others may refer to it."""
+    """The value, in the existing tensor if possible, because other code may refer to it."""
     if not (torch.is_tensor(there) and torch.is_tensor(value) and there.shape == value.shape):
         return value
     if there.is_inference() or _expanded(there):
@@ -460,18 +465,19 @@ def _into(there: Any, value: Any) -> Any:
 
 
 class Snapshot:
-    """A copy by value of a model, its optimizer, and anything with a state_dict, to return to.
+    """A copy of a model, its optimizer, and any other object with a state_dict(), to return to.
 
-    A state_dict() is a set of references to which training continues to write. If only the weights
-    are restored, the optimizer's moments bring a NaN back with the next step.
+    A state_dict() contains references, and training continues to write to the tensors behind them.
+    If only the weights are restored, a NaN in the optimizer's moments comes back with the next
+    step.
 
     Args:
-        parts: model, optimizer, scheduler, EMA, GradScaler; all buffers of a model are kept.
-        device: where the copies are kept, such as "cpu"; None for the devices of the originals.
+        parts: a model, optimizer, scheduler, EMA, GradScaler. All buffers of a model are kept.
+        device: the device that keeps the copies, such as "cpu"; None for the originals' devices.
 
     Raises:
-        ValueError: a value is not finite, or is on the meta device, so there is no point in
-            returning to it. Buffers and Python's numbers may be inf.
+        ValueError: a value is not finite, or is on the meta device, so a return to it would be
+            useless. Buffers and Python numbers may be inf.
         TypeError: a part has no load_state_dict(), or there are no parts.
 
     >>> model = torch.nn.Linear(1, 1)
@@ -502,14 +508,14 @@ class Snapshot:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Writes all values back, any number of times. Gradients become None.
+        """Writes all values back; it can be called any number of times. Gradients become None.
 
-        Everything is restored or nothing: if a part does not take its values any more, such as a
-        model with a new layer, all parts get back the values they had, and the error is raised.
-        Meanwhile there is a second copy on the device of the first.
+        Either everything is restored or nothing: if a part no longer accepts its values, such as a
+        model with a new layer, all parts return to the values before the call, and the error is
+        raised. During the call, there is a second copy on the device of the first copy.
 
-        The tensors of the buffers, of the moments and of a tensor lr remain the same objects,
-        because a CUDA graph may refer to them.
+        The tensors of buffers, of moments and of a tensor lr remain the same objects, because a
+        CUDA graph may refer to them.
         """
         now = [_keep(part, self._device) for part, _, _ in self._kept]
         try:
@@ -517,7 +523,7 @@ class Snapshot:
                 _put(*kept)
         except BaseException:
             for kept in now:
-                with contextlib.suppress(Exception):  # the part that could not load, again
+                with contextlib.suppress(Exception):  # the part that failed to load may fail again
                     _put(*kept)
             raise
         for part, _, _ in self._kept:
@@ -530,9 +536,9 @@ class Snapshot:
 
 
 def _keep(part: Any, device: Any) -> tuple[Any, list[torch.nn.Module], Any]:
-    """The part, its modules, and copies of its state and of their buffers."""
+    """The part, its modules, and copies of its state and of the modules' buffers."""
     modules = list(part.modules()) if isinstance(part, torch.nn.Module) else []
-    # Not every buffer is in the state_dict, which also cannot say that a buffer is None.
+    # A state_dict lacks some buffers, and cannot record that a buffer is None.
     buffers = [dict(module._buffers) for module in modules]
     return part, modules, _copied((part.state_dict(), buffers), device)
 
@@ -544,7 +550,7 @@ def _put(part: Any, modules: list[torch.nn.Module], kept: Any) -> None:
         module._buffers.clear()
         module._buffers.update(values)
         for name, value in values.items():
-            if _expanded(value):  # load_state_dict() writes to it
+            if _expanded(value):  # load_state_dict() writes to this buffer
                 module._buffers[name] = value.contiguous()
     groups = [dict(group) for group in getattr(part, "param_groups", [])]
     moments = {key: dict(of_one) for key, of_one in _moments(part).items()}
@@ -554,13 +560,13 @@ def _put(part: Any, modules: list[torch.nn.Module], kept: Any) -> None:
     for group, before in zip(getattr(part, "param_groups", []), groups):
         group.update({name: _into(before.get(name), value) for name, value in group.items()})
     for key, of_one in _moments(part).items():
-        # torch has cast them to the dtype of their parameter.
+        # torch has cast the moments to the dtype of their parameter.
         before = moments.get(key, {})
         of_one.update({name: _into(before.get(name), v) for name, v in state["state"][key].items()})
 
 
 def _moments(part: Any) -> dict[Any, dict[str, Any]]:
-    """The state that an optimizer's state_dict() refers to, by the number of the parameter."""
+    """The state that an optimizer's state_dict() refers to, keyed by parameter number."""
     found: dict[Any, dict[str, Any]] = {}
     if hasattr(part, "param_groups"):
         found = part.state_dict().get("state", {})
@@ -576,12 +582,12 @@ def apply_where(
 ) -> torch.Tensor:
     """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients.
 
-    torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through function where the
-    mask is false. Here the function sees `safe` in those places instead, a value at which the
-    function and its derivative are finite.
+    In backward(), torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through the
+    function where the mask is false. apply_where() gives the function `safe` in those places, a
+    value at which the function and its derivative are finite.
 
     Args:
-        mask: a bool tensor, which is broadcast with the inputs.
+        mask: a bool tensor that broadcasts with the inputs.
 
     Raises:
         TypeError: mask is not bool.

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads optimizer states as copies, and only if they fit, and checks that optimizers and model have
+"""Loads optimizer states as copies and only if they fit, and checks that optimizers and model have
 the same parameters.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of
-repros/optimizers that name it.
-Sources of the failures: https://github.com/pytorch/pytorch/issues/196083,
-https://github.com/pytorch/pytorch/issues/14467
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/optimizers whose `fix` key names a function in this file. Sources of the failures:
+https://github.com/pytorch/pytorch/issues/196083, https://github.com/pytorch/pytorch/issues/14467
 
 >>> weight = torch.nn.Parameter(torch.zeros(2))
 >>> source, copied = (torch.optim.SGD([weight], lr=1.0, momentum=0.9) for _ in range(2))
@@ -29,33 +28,35 @@ import torch
 
 __all__ = ["check_parameters", "load_optimizer_state"]
 
-_SHOWN = 5  # parameters of each problem in an error
+_SHOWN = 5  # parameters that an error lists per problem
 
 
 def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> None:
-    """Raises unless the optimizers together have what the model trains, each parameter once.
+    """Raises unless the optimizers together have each trainable parameter of the model once.
 
-    An optimizer has parameters, not their model. If it was built before a layer was replaced, it
-    continues with the parameters of the old layer, and a layer that no group lists stays as it is,
-    without an error. Call this before the first step, and again after a change of the model.
+    An optimizer refers to parameters, not to their model. If it was built before a layer was
+    replaced, it continues to train the old layer's parameters. A layer that no group lists does not
+    change. Neither case raises an error. Call check_parameters() before the first step, and again
+    after the model changes.
 
-    Optimizers may have frozen parameters or not. A weight that layers share counts once. A model
-    that is wrapped, by DistributedDataParallel or torch.compile, has the same parameters. After
-    fully_shard() they are others: build the optimizer after it, and call this between steps,
-    because from forward to backward the model has unsharded parameters. An optimizer of copies,
-    such as master weights, has no parameter of the model.
+    Optimizers may include or omit frozen parameters. A weight that layers share counts once. A
+    model that is wrapped by DistributedDataParallel or torch.compile has the same parameters.
+    fully_shard() replaces the parameters: build the optimizer after it, and call check_parameters()
+    between steps, because the model has unsharded parameters from forward to backward. An optimizer
+    of copies, such as master weights, has no parameter of the model.
 
     Args:
-        model: the module that is trained; several modules, such as a model and a loss with weights,
-            go into a torch.nn.ModuleList.
-        optimizers: one or more.
+        model: the module to train. Put several modules, such as a model and a loss with weights,
+            into a torch.nn.ModuleList.
+        optimizers: one or more optimizers.
 
     Raises:
-        TypeError: the model is not a module, there is no optimizer, or an optimizer is not one.
+        TypeError: the model is not a module, there is no optimizer, or an argument is not an
+            optimizer.
         ValueError: a parameter of the model that requires a gradient is in no optimizer; an
             optimizer has a parameter that the model does not have; a parameter is listed twice, in
-            one optimizer or in two. The text has the names, the shapes, and the positions over all
-            groups.
+            one optimizer or in two. The message has the names, the shapes, and the positions,
+            counted over all groups.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -81,7 +82,7 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
             raise TypeError(f"expected an optimizer, got {type(optimizer).__name__}")
         parameters = [parameter for group in groups for parameter in group["params"]]
         given = _names(groups)
-        if len(given) != len(parameters):  # some were put into a group or taken out by hand
+        if len(given) != len(parameters):  # parameters were added to a group or removed by hand
             given = []
         for n, parameter in enumerate(parameters):
             where = f"parameter {n}" + (f" ({given[n]})" if given else "")
@@ -115,35 +116,39 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
 
 
 def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
-    """Loads a state, which shares nothing with its source, into an optimizer that it fits.
+    """Loads a copy of a state into an optimizer, if the state fits the optimizer.
 
-    Since 2.1 load_state_dict() keeps the tensors of the source, and a step of one optimizer changes
-    the momentum of the other. It never checks shapes: a fused optimizer then reads and writes
-    beyond the end of a state that is too small. It does not check the kind of state either: a state
-    of SGD is loaded into Adam, whose next step raises KeyError. Here dtypes and devices are the
-    same as with load_state_dict().
+    Since torch 2.1, load_state_dict() keeps the tensors of the source, so a step of one optimizer
+    changes the momentum of the other. It never checks shapes: a fused optimizer then reads and
+    writes beyond the end of a state that is too small. It does not check the kind of state either:
+    it loads a state of SGD into Adam, whose next step raises KeyError. Dtypes and devices are
+    handled as by load_state_dict().
 
     A state fits
 
-    - an optimizer of torch, or of a subclass, if each group has the options that the class needs,
-      and each parameter that has a state has what a step with these options keeps, in its shapes.
-      That step is made with stand-ins on the meta device, which take no memory;
-    - any other optimizer, if it has the same keys in the shape of a parameter as the optimizer.
+    - an optimizer of torch or a subclass, if each group has the options that the class needs, and
+      each parameter's state, if any, has the entries that a step with these options creates, in the
+      same shapes. To find these entries, a step runs on stand-ins on the meta device, which take no
+      memory;
+    - any other optimizer, if each entry that has the shape of its parameter in the optimizer also
+      has this shape in the state.
 
-    A learning rate that is a tensor remains the same tensor, with the loaded value, so that a
-    compiled step and other code that refers to it see the change. If groups share a tensor and
-    their loaded values differ, only the first keeps it. A learning rate that is a float remains a
-    float: the host waits for the device only if the loaded rate is a tensor.
+    A learning rate that is a tensor remains the same tensor and gets the loaded value, so a
+    compiled step and other code that refers to the tensor see the change. If groups share a tensor
+    and their loaded values differ, only the first group keeps the tensor. A learning rate that is a
+    float remains a float: the host waits for the device only if the loaded rate is a tensor.
 
     Args:
-        state: what state_dict() of an optimizer with the same parameters in the same order
-            returned. It is left as it is.
+        state: the state_dict() of an optimizer with the same parameters in the same order. It is
+            not changed.
 
     Raises:
-        TypeError: this is not an optimizer's state, but for example a checkpoint that has one.
-        ValueError: the groups have other sizes; the same names are in another order (both have
-            names since 2.6, if the optimizer was given named_parameters()); the state does not fit,
-            as above; a learning rate has several elements. Then nothing was loaded.
+        TypeError: the argument is not an optimizer's state but, for example, a checkpoint that has
+            one.
+        ValueError: the groups have other sizes; the same names are in another order (from torch 2.6
+            on, both have names if the optimizers were given named_parameters()); the state does not
+            fit, as defined above; a learning rate has several elements. In all these cases, nothing
+            was loaded.
 
     >>> small, large = (torch.nn.Parameter(torch.zeros(size)) for size in (2, 3))
     >>> small.grad = torch.ones(2)
@@ -184,7 +189,7 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
 
 
 def _rates(groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
-    """For each group its learning rate, and the value to write into it if it is a tensor."""
+    """Yields the learning rate of each group, and the value to write to it if it is a tensor."""
     first: dict[int, Any] = {}
     for n, (group, other) in enumerate(zip(groups, saved)):
         rate, loaded = group.get("lr"), other.get("lr")
@@ -208,10 +213,10 @@ def _rates(groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator[str]:
-    """A sentence for each problem, parameter by parameter."""
+    """Yields a sentence for each problem, parameter by parameter."""
     groups = optimizer.param_groups
     names, given = (_names(each) for each in (groups, saved))
-    if sorted(names) == sorted(given):  # else renamed, as by torch.compile, or not known
+    if sorted(names) == sorted(given):  # otherwise renamed, as by torch.compile, or unknown
         for n, (name, other) in enumerate(zip(names, given)):
             if name != other:
                 yield f"parameter {n} ({name}) is {other} in the state"
@@ -236,7 +241,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
         name = f"parameter {n}" + (f" ({names[n]})" if names else "")
         state = states.get(key)
         if not isinstance(state, Mapping) or not state:
-            continue  # of a parameter that had no gradient yet
+            continue  # the parameter had no gradient yet
         missing = [each for each in layout if each not in state]
         if missing and kind is not None and _step(type(optimizer)) is _step(kind):
             yield (
@@ -254,7 +259,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
 
 
 def _torchs_own(kind: type) -> type[torch.optim.Optimizer] | None:
-    """The optimizer class of torch that this class is, or is derived from; else None."""
+    """The optimizer class of torch that this class is or inherits from, or None."""
     for each in kind.__mro__:
         if f"{each.__module__}.".startswith("torch.optim.") and each is not torch.optim.Optimizer:
             return each
@@ -288,13 +293,14 @@ def _layouts(
         sparse = kind is torch.optim.SparseAdam and stand_in.dim() > 0
         stand_in.grad = _without_values(stand_in) if sparse else torch.empty_like(stand_in)
     probe = kind([{**_options(group), "params": stand_ins}], lr=0.1)  # type: ignore[call-arg]
-    needed, before = list(probe.defaults), dict(probe.state)  # some have one before a step
+    needed, before = list(probe.defaults), dict(probe.state)  # some have a state before a step
     options = {**_options(saved), "params": list(range(len(stand_ins)))}
     probe.load_state_dict({"state": {}, "param_groups": [options]})
     missing = [key for key in needed if key not in probe.param_groups[0]]
     if not missing:
         probe.state.update(before)
-        # A step that needs a value ends there, after the state of each parameter was made.
+        # A step that reads a value raises, but only after it has created the state of each
+        # parameter.
         with torch.no_grad(), contextlib.suppress(Exception):
             _step(kind)(probe)
     found: list[Mapping[str, Any]] = [
@@ -304,16 +310,17 @@ def _layouts(
 
 
 def _without_values(tensor: torch.Tensor) -> torch.Tensor:
-    """A sparse tensor of this shape."""
+    """A sparse tensor of the same shape, without values."""
     indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
     values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a tensor that is not checked
+        warnings.simplefilter("ignore")  # about a tensor that is not checked
         return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, with numbers in place of tensors, and the implementation for any device."""
+    """The options with numbers in place of tensors, for the implementation that runs on any
+    device."""
 
     def plain(value: Any) -> Any:
         if type(value) in (tuple, list):
@@ -327,7 +334,7 @@ def _options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
-    """A sentence for each state of LBFGS whose number of elements is not that of all parameters."""
+    """Yields a sentence for each LBFGS tensor with fewer or more elements than all parameters."""
     total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
     for state in states:
         for key, value in state.items() if isinstance(state, Mapping) else ():
@@ -340,10 +347,10 @@ def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator
 
 
 def _shape(parameter: torch.Tensor) -> str:
-    lazy = torch.nn.parameter.is_lazy(parameter)  # it has no shape yet
+    lazy = torch.nn.parameter.is_lazy(parameter)  # a lazy parameter has no shape yet
     return "[not initialized]" if lazy else str(list(parameter.shape))
 
 
 def _names(groups: Any) -> list[str]:
-    """The names of all parameters; none if torch is older than 2.6 or was not given names."""
+    """The names of all parameters; empty before torch 2.6 or if the optimizer has no names."""
     return [name for group in groups for name in group.get("param_names", ())]

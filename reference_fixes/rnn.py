@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients of recurrent networks in eval mode, and evaluations that leave a model as it was.
+"""Gradients of recurrent networks in eval mode, and evaluations that do not change a model.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of repros/rnn
-that name it.
-Source of the failure: https://github.com/pytorch/pytorch/issues/5878
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/rnn
+whose `fix` key names a function in this file. Source of the failure:
+https://github.com/pytorch/pytorch/issues/5878
 
 >>> lstm = torch.nn.LSTM(3, 4, num_layers=2, dropout=0.5)
 >>> x = torch.ones(5, 2, 3, requires_grad=True)
->>> with differentiable_eval(lstm):  # saliency, or training through a frozen critic
+>>> with differentiable_eval(lstm):  # for saliency, or training through a frozen critic
 ...     lstm(x)[0].sum().backward()
 >>> gradient, = input_gradients(lstm, x, target=lambda output: output[0].sum())
 >>> torch.equal(gradient, x.grad)
 True
->>> with no_grad_eval(lstm):  # a validation between two training steps
+>>> with no_grad_eval(lstm):  # for validation between two training steps
 ...     output, _ = lstm(x)
 >>> output.requires_grad, lstm.training
 (False, True)
 
-Two threads must not do this at once: modes belong to the model, cuDNN's flags to the process.
+Two threads must not use this at once: modes belong to the model, cuDNN's flags to the process.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = [
 
 @contextlib.contextmanager
 def restore_modes(model: torch.nn.Module) -> Iterator[None]:
-    """On exit, even after an exception, every submodule is in the mode that it was in.
+    """Restores the mode of every submodule on exit, even after an exception.
 
-    One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. If a flag has
-    changed, train() is called, because LoRA layers, which merge weights in eval(), unmerge them
-    there. If a train() raises, all others are called and all flags restored before the error is
-    raised. A module that freeze() or unfreeze() of modules.py changes in the block keeps its new
-    mode.
+    One saved flag is not enough, because train() and eval() also change the mode of a frozen
+    BatchNorm. If a flag has changed, train() is called, because LoRA layers merge weights in eval()
+    and unmerge them in train(). If a train() raises, all other calls are made and all flags are
+    restored before the error is raised. A module that freeze() or unfreeze() from modules.py
+    changes in the block keeps its new mode.
 
     Raises:
-        TypeError: this is not a module.
+        TypeError: the argument is not a module.
 
     >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.BatchNorm1d(2))
     >>> _ = model[1].eval()  # frozen
@@ -63,8 +63,8 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
         )
     modes = {module: module.training for module in model.modules()}
     frozen = {module for module in modes if _frozen(module)}
-    with contextlib.ExitStack() as stack:  # continues after a train() that raises; last is first
-        # For a train() that does not set the flags, or that freezes something itself.
+    with contextlib.ExitStack() as stack:  # continues after a train() that raises, in reverse order
+        # For a train() that does not set the flags, or that itself freezes submodules.
         for module in modes:
             stack.callback(_restore_flag, module, modes)
         for module in reversed(modes):
@@ -74,7 +74,7 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _frozen(module: torch.nn.Module) -> bool:
-    return "_before_freeze" in vars(module)  # as freeze() in modules.py leaves it
+    return "_before_freeze" in vars(module)  # set by freeze() in modules.py
 
 
 def _keep_new_modes(modes: dict[torch.nn.Module, bool], frozen: set[torch.nn.Module]) -> None:
@@ -99,9 +99,9 @@ def cudnn_flags(
     benchmark: bool | None = None,
     deterministic: bool | None = None,
 ) -> Iterator[None]:
-    """In the block, torch.backends.cudnn has these flags; the others are left alone.
+    """Sets these flags of torch.backends.cudnn in the block; other flags are left alone.
 
-    torch.backends.cudnn.flags() resets the others: flags(deterministic=True) turns cuDNN off.
+    torch.backends.cudnn.flags() resets all other flags: flags(deterministic=True) turns cuDNN off.
 
     >>> with cudnn_flags(deterministic=True):
     ...     torch.backends.cudnn.enabled, torch.backends.cudnn.deterministic
@@ -122,14 +122,14 @@ def cudnn_flags(
 
 @contextlib.contextmanager
 def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
-    """Eval mode and no_grad() in the block, e.g. for a validation. Modes are restored on exit.
+    """Runs the block in eval mode and no_grad(), as for validation. Modes are restored on exit.
 
-    The caller's inference_mode() is off, because a tensor that the model caches in it breaks
-    training later. A batch that was made in it must be cloned if the model changes its input in
-    place.
+    The caller's inference_mode() is disabled, because a tensor that the model caches in inference
+    mode breaks training later. A batch that was created in inference mode must be cloned if the
+    model changes its input in place.
 
-    Autocast's cache is emptied on exit: weights cast without a graph would get no gradient in the
-    next forward (pytorch#112583).
+    Autocast's cache is cleared on exit, because weights that were cast without a graph would get no
+    gradient in the next forward pass (pytorch#112583).
 
     >>> model = torch.nn.Dropout().train()
     >>> with no_grad_eval(model):
@@ -148,17 +148,19 @@ def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
-    """In the block, the model computes as in eval mode, and backward() works on cuDNN too.
+    """Makes the model compute as in eval mode, while backward() works on cuDNN too.
 
-    cuDNN keeps what its backward needs only in training mode (aten/src/ATen/native/cudnn/RNN.cpp).
-    So RNN, LSTM and GRU modules are in training mode, with dropout 0. All others are in eval mode,
-    and should read no mode except their own. An RNN that is scripted, or has hooks or code of its
-    own, which may read the mode, is in eval mode too, and cuDNN is off in the block. All this is
-    restored on exit.
+    cuDNN saves the data for its backward pass only in training mode
+    (aten/src/ATen/native/cudnn/RNN.cpp). In the block, RNN, LSTM and GRU modules are therefore in
+    training mode, with dropout 0. All other modules are in eval mode, and should read no mode
+    except their own. An RNN that is scripted, or that has hooks or code of its own that may read
+    the mode, is also in eval mode, and cuDNN is off in the block. All these changes are undone on
+    exit.
 
     Gradients are enabled, even if the caller is in no_grad() or inference_mode(). backward() may
-    follow the block, unless the model uses checkpointing, which runs the forward again. With
-    create_graph=True, add cudnn_flags(enabled=False): cuDNN's RNNs have no second derivative.
+    run after the block, unless the model uses checkpointing, which repeats the forward pass. With
+    create_graph=True, add cudnn_flags(enabled=False), because cuDNN's RNNs have no second
+    derivative.
 
     >>> critic = torch.nn.GRU(3, 4).requires_grad_(False)
     >>> action = torch.zeros(5, 2, 3, requires_grad=True)
@@ -175,7 +177,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
         torch.clear_autocast_cache()
         model.eval()
         for module in model.modules():
-            # A scripted module has another type, and keeps the name of its own type.
+            # A scripted module has another type, but keeps the name of its original type.
             name = getattr(module, "original_name", None)
             if _mode_is_only_dropout(module):
                 stack.callback(setattr, module, "dropout", module.dropout)
@@ -186,7 +188,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _mode_is_only_dropout(module: torch.nn.Module) -> bool:
-    """True if only torch's own RNN, LSTM or GRU reads the mode of the module."""
+    """True if only the code of torch's RNN, LSTM or GRU reads the module's mode."""
     return (
         type(module) in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
         and "forward" not in vars(module)
@@ -201,23 +203,23 @@ def input_gradients(
     target: Callable[[Any], torch.Tensor] | None = None,
     **keywords: Any,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Gradients with respect to the inputs of a model, in differentiable_eval().
+    """Gradients with respect to a model's inputs, computed in differentiable_eval().
 
     Args:
-        inputs, keywords: the arguments of the model. It may change floating-point tensors in place,
-            because it gets copies.
-        target: a function from the output to the scalar to differentiate; without it, an output
-            tensor is summed.
+        inputs, keywords: the arguments of the model. The model may change floating-point tensors in
+            place, because it gets copies.
+        target: a function from the output to the scalar to differentiate. By default, the output,
+            which must be a tensor, is summed.
 
-    Returns: for each input, then each keyword, a gradient of its shape and dtype; None if it is not
-        a floating-point or complex tensor, or does not reach the target.
+    Returns: for each input, then each keyword, a gradient of the same shape and dtype, or None if
+        the argument is not a floating-point or complex tensor, or does not reach the target.
 
-    The gradients of parameters are left alone.
+    The gradients of parameters do not change.
 
     Raises:
-        ValueError: no input can have a gradient, or none reaches the target, or the target is not
-            one real number, such as the sum of a complex output.
-        TypeError: the output is not a tensor and there is no target, or the model is not a module.
+        ValueError: no input can have a gradient, no input reaches the target, or the target is not
+            one real number, as with the sum of a complex output.
+        TypeError: the output is not a tensor and no target is given, or the model is not a module.
         RuntimeError: the model uses reentrant checkpointing, which needs backward().
 
     >>> input_gradients(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]))
@@ -225,7 +227,7 @@ def input_gradients(
     """
     given = [*inputs, *keywords.values()]
     with differentiable_eval(model):
-        # A clone is a normal tensor, even if the caller's was made in inference_mode().
+        # A clone is a normal tensor, even if the caller's tensor was created in inference_mode().
         leaves = {
             n: x.detach().clone().requires_grad_()
             for n, x in enumerate(given)
@@ -236,7 +238,7 @@ def input_gradients(
                 "no input can have a gradient: expected a floating-point or complex tensor, "
                 f"got {_describe(given)}"
             )
-        # Another clone, because the model may change its input in place, which a leaf forbids.
+        # Another clone, because the model may change its input in place, which leaves do not allow.
         copies = [leaves[n].clone() if n in leaves else x for n, x in enumerate(given)]
         output = model(*copies[: len(inputs)], **dict(zip(keywords, copies[len(inputs) :])))
         if target is None and not isinstance(output, torch.Tensor):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Learning rates and momenta that depend only on the step, whatever has happened before it.
+"""Learning rates and momenta that depend only on the step, not on earlier events.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of
-repros/schedulers that name it. torch's schedulers multiply the rate that they find: an extra
-factor, at a milestone or on a resume, is never undone. ReduceLROnPlateau, which depends on losses,
-has no replacement here.
-Source of the failures: https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py
+Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
+repros/schedulers whose `fix` key names a function in this file. torch's schedulers multiply the
+current rate, so an extra factor, at a milestone or on a resume, is never undone. ReduceLROnPlateau,
+which depends on losses, has no replacement here. Source of the failures:
+https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py
 
 >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=8.0)
 >>> schedule = sequence(linear(2, 0.5, 1), linear(3, 1, 1), lambda step: 0.5**step)
@@ -32,26 +32,26 @@ __all__ = ["Schedule", "ScheduleLR", "ScheduleMomentum", "cosine", "linear", "se
 
 
 class Schedule(functools.partial):  # type: ignore[type-arg]
-    """A function from the step to a factor of the learning rate: call it, plot it, pickle it.
+    """A function from the step to a factor of the learning rate, to call, plot or pickle.
 
-    torch's LambdaLR takes it too. Schedulers do not save it: a schedule is in the code, and a
-    checkpoint has the step.
+    torch's LambdaLR accepts a Schedule too. Schedulers do not save it: the schedule is in the code,
+    and the checkpoint has the step.
     """
 
     @property
     def steps(self) -> int | None:
-        """The number of steps that it takes, or None if it does not end."""
+        """The number of steps in the schedule, or None if it does not end."""
         return self.args[0]  # type: ignore[no-any-return]
 
 
 def linear(steps: int, start: float, end: float) -> Schedule:
-    """A line from the factor start at step 0 to the factor end at `steps`, where it stays.
+    """A line from the factor `start` at step 0 to the factor `end` at `steps`, then constant.
 
-    linear(100, 1, 1) keeps the learning rate for 100 steps; with 0 steps, only the end is left.
+    linear(100, 1, 1) keeps the learning rate for 100 steps. With 0 steps, the factor is `end`.
 
     Raises:
-        TypeError, ValueError: steps is not a whole number, a factor is not finite, or one is
-            below 0.
+        TypeError, ValueError: steps is not a whole number, a factor is not finite, or one of these
+            numbers is below 0.
 
     >>> [linear(4, 0, 1)(step) for step in range(6)]
     [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
@@ -60,7 +60,7 @@ def linear(steps: int, start: float, end: float) -> Schedule:
 
 
 def cosine(steps: int, start: float, end: float) -> Schedule:
-    """Like linear(), but along half a wave of the cosine.
+    """Like linear(), but along half a cosine wave.
 
     >>> [round(cosine(4, 1, 0)(step), 2) for step in range(6)]
     [1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
@@ -69,14 +69,14 @@ def cosine(steps: int, start: float, end: float) -> Schedule:
 
 
 def sequence(*parts: Callable[[int], float]) -> Schedule:
-    """One part after another, each from its own step 0.
+    """Runs one part after another, each from its own step 0.
 
     Args:
-        parts: linear(), cosine(), sequence() or any other function of the step. All except the last
-            have an attribute `steps`, the number of steps that they take.
+        parts: linear(), cosine(), sequence() or any other function of the step. Every part except
+            the last needs an attribute `steps`, its number of steps.
 
     Raises:
-        TypeError: a part cannot be called, or its `steps` is not a whole number.
+        TypeError: a part is not callable, or its `steps` is not a whole number.
         ValueError: there is no part, a part before the last does not end, or `steps` is below 0.
 
     >>> warmup_and_decay = sequence(linear(2, 0.5, 1), cosine(2, 1, 0.5))
@@ -100,26 +100,27 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
 
 
 class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
-    """A scheduler to step after the optimizer, whose rates depend only on the step.
+    """A scheduler whose rates depend only on the step. Step it after the optimizer.
 
-    The learning rate of a group is its first rate ("initial_lr" in the group, where the first
-    scheduler of an optimizer keeps it, else "lr") times the factor at the step.
+    The learning rate of a group is its first rate times the factor at the step. The first rate is
+    "initial_lr" in the group, where the optimizer's first scheduler stores it, or else "lr".
 
-    - A tensor is written in place, on every torch. If groups share a tensor, the first keeps it,
-      and each other group gets its own.
-    - The host waits for the device only in 2.4, whose step() does, and if a tensor was loaded as
-      the first rate while "lr" is a float or on another device.
-    - To resume, call load_state_dict(), before or after the optimizer's. Without a state, pass the
-      step, after the optimizer has loaded its state.
+    - A tensor learning rate is written in place, in every torch release. If groups share a tensor,
+      the first group keeps it, and every other group gets its own tensor.
+    - The host waits for the device only in torch 2.4, whose own step() waits, and if a tensor was
+      loaded as the first rate while "lr" is a float or on another device.
+    - To resume, call load_state_dict() before or after the optimizer loads its state. Without a
+      state of the scheduler, pass `step`, after the optimizer has loaded its state.
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
         step: the number of steps before.
 
     Raises:
-        TypeError, ValueError: a schedule cannot be called, there is not one for each group, or step
-            is not a whole number of 0 or more. At any step: the factor is not a finite number of 0
-            or more, or a group was added. Then the learning rates are as they were.
+        TypeError, ValueError: a schedule is not callable, the list does not have one function per
+            group, or step is not a whole number of at least 0. At any step: the factor is not a
+            finite number of at least 0, or a group was added. In these cases, the learning rates do
+            not change.
 
     >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=torch.tensor(1.0))
     >>> ScheduleLR(optimizer, cosine(10, 1, 0), step=5).get_last_lr()
@@ -137,7 +138,8 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         groups, last_epoch = optimizer.param_groups, _count(step, "step") - 1
         schedules = _one_for_each(schedule, len(groups))
         for group in groups:
-            # If "lr" shared the tensor, it would change with every step (pytorch#162359).
+            # If "lr" shared this tensor, "initial_lr" would change with every step
+            # (pytorch#162359).
             group["initial_lr"] = _copy(group.get("initial_lr", group["lr"]))
         super().__init__(optimizer, schedules, last_epoch)
 
@@ -149,19 +151,20 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
             if id(group["lr"]) in taken:
                 group["lr"] = _copy(group["lr"])
             taken.add(id(group["lr"]))
-        # Before 2.4, step() itself replaces the old tensor with what this returns.
+        # Before torch 2.4, step() itself replaces the old tensor with the returned tensor.
         return [_written(group["lr"], rate) for group, rate in zip(groups, rates)]
 
     def _rates(self, step: int, first: Sequence[Any]) -> list[Any]:
         return _products(self.optimizer.param_groups, self.lr_lambdas, first, step)
 
     def get_last_lr(self) -> list[Any]:
-        """The learning rate of each group now. Tensors are copies, which the next step does not change."""
+        """The current learning rate of each group. A tensor is a copy, which no later step
+        changes."""
         return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """The step and the first learning rates, which torch.load(weights_only=True) can load."""
-        nothing = [None] * len(self.lr_lambdas)  # for LambdaLR, in case it loads the state
+        nothing = [None] * len(self.lr_lambdas)  # in case LambdaLR loads the state
         return {
             "last_epoch": self.last_epoch,
             "base_lrs": list(map(_copy, self.base_lrs)),
@@ -171,15 +174,15 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Sets the step and the first learning rates, and the learning rates that follow from them.
 
-        The state may be that of another scheduler of torch, from which the schedule takes over.
+        The state may come from another scheduler of torch, which this schedule then replaces.
 
         Raises:
-            KeyError, TypeError, ValueError: this is not a scheduler's state, it is for other
-                groups, or a factor is not valid. Then nothing was loaded.
+            KeyError, TypeError, ValueError: the argument is not a scheduler's state, the state is
+                for other groups, or a factor is not valid. In these cases, nothing is loaded.
         """
         step = _count(state_dict["last_epoch"], "last_epoch")
         first = list(map(_copy, state_dict.get("base_lrs", self.base_lrs)))
-        self._rates(step, first)  # before anything is changed
+        self._rates(step, first)  # raises before anything changes
         self.last_epoch, self.base_lrs = step, first
         for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = rate
@@ -188,9 +191,9 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
 class ScheduleMomentum:
     """Like ScheduleLR, for the momentum: group["momentum"], or the first of group["betas"].
 
-    The momentum of a group is its first momentum ("initial_momentum" in the group, where the first
-    such scheduler keeps it) times the factor at the step. It may be used with any scheduler of the
-    learning rate: each has its own state, and is stepped on its own.
+    The momentum of a group is its first momentum times the factor at the step. The first momentum
+    is "initial_momentum" in the group, where the first ScheduleMomentum stores it. Any learning
+    rate scheduler can run beside it: each has its own state and its own step().
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
@@ -198,7 +201,8 @@ class ScheduleMomentum:
 
     Raises:
         TypeError, ValueError: as in ScheduleLR; a group has no momentum, or the momentum of all
-            groups is 0; at any step, a momentum is 1 or more. Then the momenta are as they were.
+            groups is 0; at any step, a momentum is 1 or more. In these cases, the momenta do not
+            change.
 
     >>> optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], betas=(0.5, 0.99))
     >>> scheduler = ScheduleMomentum(optimizer, linear(2, 1, 0.5))
@@ -227,11 +231,11 @@ class ScheduleMomentum:
         self._set(self.last_step, first)
 
     def step(self) -> None:
-        """Sets the momenta of the next step. Call it after optimizer.step()."""
+        """Sets the momenta for the next step. Call it after optimizer.step()."""
         self._set(self.last_step + 1, self.first)
 
     def get_last_momentum(self) -> list[Any]:
-        """The momentum of each group now. Tensors are copies, which the next step does not change."""
+        """The current momentum of each group. A tensor is a copy, which no later step changes."""
         return [_copy(_momentum(group)) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -239,11 +243,11 @@ class ScheduleMomentum:
         return {"last_step": self.last_step, "first": list(map(_copy, self.first))}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Sets the step, the first momenta, and the momenta that follow, before or after the
-        optimizer loads its state.
+        """Sets the step, the first momenta, and the momenta that follow from them. Call it before
+        or after the optimizer loads its state.
 
         Raises:
-            KeyError, TypeError, ValueError: as in ScheduleLR. Then nothing was loaded.
+            KeyError, TypeError, ValueError: as in ScheduleLR. In these cases, nothing is loaded.
         """
         self._set(
             _count(state_dict["last_step"], "last_step"), list(map(_copy, state_dict["first"]))
@@ -297,7 +301,7 @@ def _one_for_each(schedule: Any, count: int) -> list[Callable[[int], float]]:
 
 
 def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> list[Any]:
-    """The first values times the factors at the step. Nothing is written."""
+    """The first values times the factors at the step. It writes nothing."""
     if not len(groups) == len(first) == len(schedules):
         raise ValueError(
             f"the optimizer has {len(groups)} groups, the scheduler {len(first)}: make "
@@ -310,7 +314,7 @@ def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> l
 
 
 def _written(now: Any, value: Any) -> Any:
-    """The value, in the existing tensor if there is one."""
+    """The value, written to the existing tensor if there is one."""
     if not isinstance(now, torch.Tensor):
         return float(value)
     # not copy_() of a number, which would wait for the device
