@@ -286,8 +286,7 @@ def _held(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
 
 
 def _over_ranks(weight: float | None, group: Any) -> float:
-    """The mean weight of a window over the processes. None means that this process has no
-    window."""
+    """The mean weight of a window over the processes. None: this process has no more windows."""
     if group is None:
         return weight or 0.0
     device = "cuda" if torch.distributed.get_backend(group) == "nccl" else "cpu"
@@ -326,8 +325,7 @@ def optimizer_step(
     Args:
         optimizer: one optimizer, or all optimizers that step after the same backward(). Either all
             of them step or none does.
-        scaler: the scaler that scaled each loss; None or a disabled scaler if the loss is not
-            scaled.
+        scaler: the scaler of every loss; None or a disabled scaler if the losses are not scaled.
         max_norm: the norm to which the gradients of all optimizers together are clipped. With inf,
             nothing is clipped, but steps are still skipped.
         before_step: a function that is called after unscaling and before clipping, to check or log

@@ -300,7 +300,7 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
     """The batch, ready for use in the current stream."""
     batch, there = ahead.result()
     compute = torch.cuda.current_stream(copies.device)
-    compute.wait_event(there)  # not for a later copy of another pass
+    compute.wait_event(there)  # not for later copies of another pass
 
     def settle(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device == copies.device and _plain(tensor):
@@ -545,8 +545,7 @@ class ResumableBatches:
         self._consumed, self._start = 0, None
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of batches that the loop received in this epoch, and what determines their
-        order.
+        """The number of batches that the loop received in this epoch, and the state of their order.
 
         torch.load(weights_only=True) can load this dictionary.
         """
@@ -752,8 +751,8 @@ def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """The number of loader workers: at most one per core of this process, and their queues fit in
-    memory.
+    """The number of loader workers whose queues fit in memory, at most one per core of this
+    process.
 
     Each worker holds prefetch_factor batches, regardless of the size of the dataset. 0 means that
     the main process loads the data.

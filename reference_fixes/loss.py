@@ -350,8 +350,7 @@ def _plus(total: Any, more: Any) -> Any:
 
 
 def _scalar(role: str, value: Any) -> Any:
-    """The value as a float, or, on an accelerator, as a 0-d tensor without a graph, without a
-    wait."""
+    """The value as a float. On an accelerator, a 0-d tensor without a graph avoids a wait."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{role}={value!r}: expected one real number")  # float("2") is 2.0
     if not isinstance(value, torch.Tensor):
@@ -436,8 +435,8 @@ def check_gradients(
 
 
 def _count(facts: torch.Tensor) -> torch.Tensor:
-    """The number of true values on all ranks. Old DTensors have no any() and all(), or wrong
-    ones."""
+    """The number of true values on all ranks. For old DTensors, any() and all() fail or are
+    wrong."""
     count = facts.sum()
     return count.full_tensor() if hasattr(count, "full_tensor") else count
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recognizes out-of-memory errors, frees memory in the right order, and finds a batch size that
-fits.
+"""Recognizes out-of-memory errors, frees memory in the right order, and finds a fitting batch size.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/memory
 whose `fix` key names a function in this file.
@@ -213,8 +212,7 @@ def _linked(error: BaseException) -> list[BaseException]:
 
 
 def _unfinished(frame: FrameType) -> bool:
-    """True if the frame's generator or coroutine can continue. Before Python 3.13, clear() closes
-    it."""
+    """True if a generator or coroutine can continue. Before Python 3.13, clear() would close it."""
     if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
         return False
     return any(isinstance(owner, _UNFINISHED) for owner in gc.get_referrers(frame))

@@ -56,8 +56,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     - If their norm overflows, clip_grad_norm_ makes them zero; here they keep their direction, and
       their norm becomes at most max_norm. (On MPS, which has no subnormal numbers, the largest
       gradients become zero.)
-    - If any gradient has inf or NaN, the step is skipped: weights, moments and step counts do not
-      change.
+    - If any gradient contains inf or NaN, the step is skipped: weights, moments and step counts do
+      not change.
 
     Each call reads from the device once, or twice if the norm is not finite. step() is not called
     if the step is skipped.
@@ -140,8 +140,8 @@ def _step_on_device(
     divisor = (norm / max_norm).clamp(min=1.0).float()
     skipped = ~(divisor < math.inf)  # also true for NaN
     for parameter, group in _with_gradients(optimizer):
-        # If its first step is skipped, SGD would keep uninitialized memory as its momentum. The
-        # momentum starts as the first gradient, which momentum * 0 + gradient equals.
+        # If its first step is skipped, SGD would keep uninitialized memory as its momentum. With a
+        # buffer of zeros, the first momentum is the gradient, as without a buffer.
         state = optimizer.state[parameter]
         if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
@@ -196,8 +196,7 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
 
 
 def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    """Groups the tensors by device, dtype and, for DTensors, mesh, so that one call takes a
-    group."""
+    """Groups the tensors by device, dtype and, for DTensors, mesh, so that one call takes each."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
         key = tensor.device, tensor.dtype, getattr(tensor, "device_mesh", None)
@@ -252,11 +251,11 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     earlier input or output with -inf, such as a mask that hides all keys, or log(0).
 
     The forward pass uses copies of all inputs that can be copied, and builds no graph. From torch
-    2.3 on, if gradients are enabled and a parameter requires a gradient, encoders do not use the
-    fast path for passes without a graph. If your forward runs in no_grad(), call find_nonfinite()
-    in no_grad() too. Modules that torch.compile has compiled run uncompiled (before torch 2.6,
-    modules inside them are not checked). Afterwards, the buffers are restored, and so is the random
-    state of Python and of torch on the CPU and on the CUDA devices of the parameters.
+    2.3 on, encoders do not use their fast path in this pass, if gradients are enabled and a
+    parameter requires a gradient. If your forward runs in no_grad(), call find_nonfinite() in
+    no_grad() too. Modules that torch.compile has compiled run uncompiled (before torch 2.6, modules
+    inside them are not checked). Afterwards, the buffers are restored, and so is the random state
+    of Python and of torch on the CPU and on the CUDA devices of the parameters.
 
     If ranks share a model, all of them have to call this function; each rank checks its own part of
     a DTensor. Use it only for diagnosis, because it reads from the device many times.
@@ -381,8 +380,8 @@ def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[s
 
 
 def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yields the path and value of each tensor, float, complex number, or array of these
-    numbers."""
+    """Yields the path and value of each tensor, float and complex number, and of arrays of
+    these."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     inside: Iterable[tuple[str, Any]] = ()
     if isinstance(value, (torch.Tensor, float, complex)) or kind in ("f", "c"):

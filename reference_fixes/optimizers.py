@@ -148,7 +148,7 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
         ValueError: the groups have other sizes; the same names are in another order (from torch 2.6
             on, both have names if the optimizers were given named_parameters()); the state does not
             fit, as defined above; a learning rate has several elements. In all these cases, nothing
-            was loaded.
+            is loaded.
 
     >>> small, large = (torch.nn.Parameter(torch.zeros(size)) for size in (2, 3))
     >>> small.grad = torch.ones(2)
@@ -314,13 +314,13 @@ def _without_values(tensor: torch.Tensor) -> torch.Tensor:
     indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
     values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a tensor that is not checked
+        warnings.simplefilter("ignore")  # warns that the sparse tensor is not checked
         return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with numbers in place of tensors, for the implementation that runs on any
-    device."""
+    """The options, with numbers in place of tensors, for the implementation that any device
+    runs."""
 
     def plain(value: Any) -> Any:
         if type(value) in (tuple, list):
@@ -334,7 +334,7 @@ def _options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
-    """Yields a sentence for each LBFGS tensor with fewer or more elements than all parameters."""
+    """Yields a sentence for each LBFGS tensor without the total size of all parameters."""
     total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
     for state in states:
         for key, value in state.items() if isinstance(state, Mapping) else ():

@@ -1,4 +1,4 @@
-"""How the fixes are tested: one thread, exact arithmetic, and a profile of Hypothesis."""
+"""Settings for the tests of the fixes: one thread, exact arithmetic, and a Hypothesis profile."""
 
 import os
 
@@ -12,4 +12,4 @@ settings.register_profile("nightly", max_examples=2000, deadline=None, print_blo
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 torch.set_num_threads(1)  # xdist runs one process per core
-torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact ones
+torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact results

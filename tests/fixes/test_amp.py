@@ -28,7 +28,7 @@ TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
 
 @contextlib.contextmanager
 def pretend(torch_version=(2, 15), macos="15.1", there=True, capability=(9, 0), capabilities=None):
-    """The machine that a decision is made for; capabilities are those of single GPUs."""
+    """Simulates the machine of a decision. `capabilities` are the capabilities of single GPUs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(amp, "_TORCH", torch_version)
         patch.setattr("platform.mac_ver", lambda: (macos, ("", "", ""), ""))
@@ -253,7 +253,7 @@ numbers = st.floats(-8, 8).map(lambda value: round(value * 8) / 8)  # exact in f
 
 
 def with_length(batches, length=None):
-    """Batches that can be asked for their number, rightly or not; a generator cannot."""
+    """Batches with a length, correct or not; a generator has no length."""
 
     class Loader:
         def __len__(self):
@@ -303,7 +303,7 @@ def test_the_shares_of_a_window_sum_to_1(weights):
 
 
 def test_weights_may_be_tensors_and_shares_are_exact_numbers():
-    weight = 2.0**24 + 1  # more than float32 can tell from its neighbour
+    weight = 2.0**24 + 1  # float32 cannot represent this number
     rows = [torch.tensor(weight, dtype=torch.float64), torch.tensor(1)]
     shares = [share for _, share, _ in next(amp.windows(rows, 2, weight=lambda row: row))]
     assert shares == [weight / (weight + 1), 1 / (weight + 1)]
@@ -311,10 +311,10 @@ def test_weights_may_be_tensors_and_shares_are_exact_numbers():
 
 
 def train(batches, size, scaler=None, weight=None, lr=1.0, log=None, **options):
-    """One epoch of a model whose gradients on a batch are the batch's own number.
+    """Trains for one epoch. The model's gradient on a batch is the batch's own number.
 
-    Returns the path of a weight, which one in a group of half the rate goes with, and the answers
-    of the steps.
+    Returns the values of one weight over time, and the results of the steps. A second weight, in a
+    group with half the learning rate, follows.
     """
     parameter, other = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
     path, answers = [], []
@@ -375,7 +375,7 @@ class Batch:
 
 
 class Loader:
-    """Makes 12 batches, and says how many."""
+    """Yields 12 batches, and has a length."""
 
     def __len__(self):
         return 12
@@ -467,14 +467,14 @@ def test_fewer_batches_than_their_length_says_are_refused(size):
 def test_an_iterator_that_was_used_is_not_asked_for_its_length():
     batches = iter(torch.utils.data.DataLoader(range(6), batch_size=None))
     next(batches)
-    assert len(batches) == 6  # of which 5 are left
+    assert len(batches) == 6  # 5 of these batches are left
     found = [[share for _, share, _ in window] for window in amp.windows(batches, 4)]
     assert found == [[0.25] * 4, [1.0]]
 
 
 @pytest.mark.parametrize("error", [TypeError, NotImplementedError])
 def test_batches_that_cannot_say_their_length_are_drawn_ahead(error):
-    class Wraps(Loader):  # a loader of its own kind around another
+    class Wraps(Loader):  # a custom loader around another loader
         def __len__(self):
             raise error
 
@@ -551,7 +551,7 @@ def test_an_epoch_without_batches_is_refused(batches):
 
 # ---- windows of several processes ----
 
-# What the batches of each rank hold: rows, and how many of these are padding. Windows are of 4.
+# The batches of each rank, as (rows, padded rows). A window has 4 batches.
 TOKENS = [
     [(2, 0), (3, 1), (1, 1), (5, 0)] + [(3, 0)] * 4 + [(2, 2)] * 4 + [(4, 0), (2, 2)],
     [(1, 0), (1, 0), (4, 2), (2, 0)] + [(2, 2)] * 4 + [(1, 1)] * 4 + [(3, 1)],
@@ -560,7 +560,7 @@ NUMBERS = [[(2, 0)] * 7, [(3, 0)] * 5]
 
 
 def batches_of(rank, rows):
-    """(x, y, which rows count), with NaN where there is padding."""
+    """Yields (x, y, mask of the rows that count). Padded rows are NaN."""
     torch.manual_seed(rank)
     made = []
     for count, padded in rows[rank]:
@@ -571,7 +571,7 @@ def batches_of(rank, rows):
 
 
 def linear():
-    """A model and its optimizer, of two groups."""
+    """A model, and its optimizer with two groups."""
     torch.manual_seed(7)
     model = nn.Linear(3, 1)
     groups = [{"params": [model.weight]}, {"params": [model.bias], "lr": 0.5}]
@@ -579,7 +579,7 @@ def linear():
 
 
 def error_sum(model, x, y, counts):
-    """Finite where nothing counts, too."""
+    """The sum of errors. It is finite even if no row counts."""
     return (model(x)[counts] - y[counts]).square().sum()
 
 
@@ -603,7 +603,7 @@ def weights_of_one_process(rows):
     for start in range(0, len(ranks[0]), 4):
         batches = [batch for rank in ranks for batch in rank[start : start + 4]]
         counts = [int(batch[2].sum()) for batch in batches]
-        if rows is NUMBERS:  # each batch counts the same
+        if rows is NUMBERS:  # all batches have the same weight
             losses = [error_sum(model, *batch) / count for batch, count in zip(batches, counts)]
             counts = [1] * len(batches)
         else:
@@ -623,10 +623,10 @@ def shares_or_refusal(batches, **options):
 
 
 def on_two_ranks(rank, meeting_point):
-    """The weights that a rank has in the end, and what it is told of other numbers of batches."""
+    """The final weights of a rank, and its errors for unequal numbers of batches."""
     from torch import distributed
 
-    # A forked process must not ask the GPU of this machine.
+    # A forked process must not query the GPU of this machine.
     with mock.patch("torch.cuda.is_available", return_value=False):
         distributed.init_process_group(
             "gloo",
@@ -653,9 +653,9 @@ def on_two_ranks(rank, meeting_point):
                 "large": shares_or_refusal("ab", weight=lambda batch: 2**24 + 1, group=group),
             }
         finally:
-            if rank == 0:  # the process of rank 1 ends
-                # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
-                # which may need it to free tensors (pytorch#154976).
+            if rank == 0:  # the process of rank 1 simply exits
+                # Before torch 2.8, destroy_process_group() holds the GIL while it waits for gloo's
+                # threads, which may need the GIL to free tensors (pytorch#154976).
                 time.sleep(0.5)
                 distributed.destroy_process_group()
 
@@ -665,7 +665,7 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
 ):
     if device != "cpu" or "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork, where no device is in use; --device cpu runs it")
-    for name in ("torch.distributed", "torch._dynamo"):  # what both would import, each for itself
+    for name in ("torch.distributed", "torch._dynamo"):  # else each rank imports them
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -683,7 +683,7 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
         assert found["none"].startswith("no batches: the loader is empty")
         assert found["no weight"] == []
         assert found["alone"] == [[0.5, 0.5], [1.0]]
-        assert found["large"] == [[0.5, 0.5]]  # of weights that float32 rounds
+        assert found["large"] == [[0.5, 0.5]]  # with weights that float32 would round
     here = [found["no weight here"] for found in ranks]
     assert here == [[[("b", 0.0, True)]], [[("a", 1.0, False), ("b", 1.0, True)]]]
 
@@ -699,7 +699,7 @@ def test_processes_that_have_a_window_are_counted_on_the_device_of_the_group(bac
             torch.distributed,
             get_backend={group: backend}.__getitem__,
             get_world_size={group: 3}.__getitem__,
-            all_reduce=lambda sums, group: None,  # the other two have none
+            all_reduce=lambda sums, group: None,  # the other two processes have no window
         ),
         pytest.raises(ValueError, match="^1 of 3 processes have a window, the others have no more"),
     ):
@@ -719,7 +719,7 @@ def test_what_is_no_group_of_this_process_is_refused(group):
 
 
 class FakeScaler:
-    """A GradScaler on plain numbers: this torch may have none for the CPU."""
+    """A GradScaler on plain numbers, because this torch may have no GradScaler for the CPU."""
 
     def __init__(self, scale=4.0):
         self.value, self.calls, self.found = scale, [], {}
@@ -761,7 +761,7 @@ class FakeScaler:
 
 
 def scalers(scale=4.0):
-    """A fake scaler, and a real one for the CPU where this torch has it."""
+    """A fake scaler, and a real scaler for the CPU if this torch has one."""
     yield FakeScaler(scale)
     if TORCH >= (2, 3):
         yield torch.amp.GradScaler("cpu", init_scale=scale)
@@ -774,7 +774,7 @@ def parameter_with(gradient, device="cpu"):
 
 
 def stepped(optimizers, parameters, losses, scaler=None, **options):
-    """One step with these losses, scaled; returns its answer and how far the parameters moved."""
+    """Steps once on these losses, scaled. Returns the result and how far the parameters moved."""
     before = [parameter.detach().clone() for parameter in parameters]
     for loss in losses:
         (scaler.scale(loss) if scaler else loss).backward()
@@ -801,7 +801,7 @@ def test_the_unscaled_gradient_is_clipped(max_norm, scale):
 def test_the_norm_is_that_of_all_parameters_of_all_groups_and_optimizers():
     for scaler in (None, *scalers()):
         a, b, c, d = parameters = [nn.Parameter(torch.zeros(1)) for _ in range(4)]
-        losses = [sum(parameters).sum()]  # all gradients are 1: the norm is 2
+        losses = [sum(parameters).sum()]  # all four gradients are 1, so the norm is 2
         found = stepped([sgd([a, b], [c]), sgd([d])], parameters, losses, scaler, max_norm=1.0)
         assert [one[0] for one in found[1]] == pytest.approx([0.5] * 4, rel=1e-4)
 
@@ -873,7 +873,7 @@ def test_an_optimizer_whose_parameters_have_no_gradient_this_time_may_be_among_s
         used, unused = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.ones(1))
         optimizers = [sgd([used]), sgd([unused], weight_decay=0.5)]
         found = stepped(optimizers, [used, unused], [used.sum()], scaler)
-        assert found == (True, [[1.0], [0.0]])  # a gradient of zeros would let weight decay move it
+        assert found == (True, [[1.0], [0.0]])  # with a zero gradient, weight decay would move it
 
 
 class Breaks(torch.optim.SGD):
@@ -895,7 +895,7 @@ def interrupt():
 
 
 def of_two_groups():
-    """Two parameters, and an optimizer with a rate for each that raises in its first step."""
+    """Two parameters, each in its own group of an optimizer that raises in its first step."""
     parameters = [nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(2))]
     rates = (1.0, 0.25)
     groups = [{"params": [parameter], "lr": lr} for parameter, lr in zip(parameters, rates)]
@@ -917,7 +917,7 @@ def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_ag
         for again in (None, list):
             with pytest.raises(RuntimeError, match="^Breaks: gradients of a call that raised, whi"):
                 amp.optimizer_step(optimizer, scaler, before_step=again)
-            parameters[0].grad = torch.ones(1)  # a new one among them does not help
+            parameters[0].grad = torch.ones(1)  # one new gradient is not enough
         assert not any(parameter.any() for parameter in parameters)
         optimizer.zero_grad(**cleared)
         found = stepped(optimizer, parameters, losses(), scaler)
@@ -981,7 +981,7 @@ def test_gradients_that_a_call_could_not_unscale_can_be_tried_again_at_once():
 
 
 @pytest.mark.skipif(TORCH < (2, 3), reason="autograd cannot be asked before")
-@pytest.mark.parametrize("factor", [1.0, math.inf])  # a step that is taken, and one that is skipped
+@pytest.mark.parametrize("factor", [1.0, math.inf])  # the step is taken, or skipped
 def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(factor):
     for scaler in scalers():
         a, b, c, d = (nn.Parameter(torch.zeros(1)) for _ in range(4))
@@ -1016,7 +1016,7 @@ def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_wri
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_an_optimizer_may_step_on_a_loss_that_was_scaled_after_the_step_of_another(frozen):
-    """As those of a GAN do, whose critic may be frozen while the other part trains."""
+    """The optimizers of a GAN do so, whose critic may be frozen while the generator trains."""
     for scaler in scalers():
         critic, generator = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
         for factor in (math.inf, 1.0):
@@ -1086,7 +1086,7 @@ def test_before_step_is_not_called_for_a_step_that_the_scaler_skips():
         found = stepped(sgd([weight]), [weight], [loss], scaler, max_norm=1.0, before_step=check)
         assert found == (False, [[0.0, 0.0]])
         assert seen == []
-        assert weight.grad.tolist() == [math.inf, 4.0]  # and not clipped
+        assert weight.grad.tolist() == [math.inf, 4.0]  # the gradient was not clipped
 
 
 def test_a_disabled_scaler_changes_nothing(device):
@@ -1115,7 +1115,7 @@ def test_a_group_that_was_added_later_is_clipped_too():
 def test_only_step_and_param_groups_of_an_optimizer_are_used():
     weight = parameter_with([2.0])
 
-    class Own(list):  # which can be iterated over, and is an optimizer all the same
+    class Own(list):  # iterable, but still an optimizer
         param_groups = ({"params": [weight]},)
 
         def step(self):
@@ -1126,7 +1126,7 @@ def test_only_step_and_param_groups_of_an_optimizer_are_used():
 
 
 def test_the_host_does_not_wait_for_the_device_unless_it_has_to():
-    weight = nn.Parameter(torch.zeros(2, device="meta"))  # cannot be read
+    weight = nn.Parameter(torch.zeros(2, device="meta"))  # a read would raise
     weight.grad = torch.zeros(2, device="meta")
     assert amp.optimizer_step(sgd([weight]), before_step=lambda: None) is True
     with pytest.raises((RuntimeError, NotImplementedError)):
@@ -1142,7 +1142,7 @@ def test_the_host_does_not_wait_for_cuda(device, make):
     scaler = amp.make_grad_scaler(amp.Precision("cuda", torch.bfloat16, False, ""))
     torch.cuda.set_sync_debug_mode("error")
     try:
-        for each in (None, scaler):  # which is disabled
+        for each in (None, scaler):  # the scaler is disabled
             assert amp.optimizer_step(optimizer, each, before_step=lambda: seen.append(1)) is True
     finally:
         torch.cuda.set_sync_debug_mode("default")
@@ -1154,7 +1154,7 @@ def fused(make, parameters, **options):
         return make(parameters, fused=True, **options)
     except (TypeError, RuntimeError) as error:
         if TORCH >= (2, 4) and parameters[0].device.type != "mps":
-            raise  # CUDA has them long since, the CPU from there on
+            raise  # torch 2.4 has them on CUDA and on the CPU
         pytest.skip(f"no such optimizer here: {error}")
 
 
@@ -1177,7 +1177,7 @@ def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device, m
     weight, scaler = nn.Parameter(torch.zeros(1, device=device)), real_scaler(device)
     optimizer = fused(make, [weight], lr=1.0, momentum=0.9)
     before = optimizer._step_supports_amp_scaling
-    torch.use_deterministic_algorithms(True)  # fills memory that is not initialised with NaN
+    torch.use_deterministic_algorithms(True)  # fills uninitialized memory with NaN
     try:
         for factor, expected in ((math.inf, False), (1.0, True)):
             optimizer.zero_grad()
@@ -1322,11 +1322,12 @@ def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device)
 
 # ---- the pieces in other people's loops ----
 #
-# Each loop is there twice: as people write it, and with the pieces. Both compute the same.
+# Each loop occurs twice, once as people write it and once with the pieces. Both give the same
+# result.
 
 
 def nanogpt(run):
-    """The loop of nanoGPT's train.py: micro steps, and gradients synchronized in the last."""
+    """The loop of nanoGPT's train.py: micro steps, with gradients synchronized in the last."""
     for _ in range(3):
         for micro_step in range(4):
             run.model.require_backward_grad_sync = micro_step == 3
@@ -1354,7 +1355,7 @@ def nanogpt_with_the_pieces(run):
 
 
 def gan(run):
-    """Two optimizers that share a scaler, and a backward() for each."""
+    """Two optimizers that share a scaler, each with its own backward()."""
     for _ in range(6):
         x = next(run.batches)
         run.optimizer.zero_grad()
@@ -1386,7 +1387,7 @@ def gan_with_the_pieces(run):
 
 
 def averaged(run):
-    """A scheduler and an average of the weights, which go on with every step that is applied."""
+    """A scheduler and an average of the weights, which both advance with every applied step."""
     for x in itertools.islice(run.batches, 6):
         run.optimizer.zero_grad()
         with run.autocast():
@@ -1416,7 +1417,7 @@ def averaged_with_the_pieces(run):
 
 
 def hooked(run):
-    """A trainer as a class, with a hook that sees the gradients before they are clipped."""
+    """A trainer class with a hook that sees the gradients before clipping."""
 
     class Trainer:
         def on_before_optimizer_step(self):
@@ -1513,7 +1514,7 @@ def test_the_pieces_fit_into_a_loop_and_change_nothing_that_was_right(
 
 
 def lines(function):
-    """Those of its body, without a docstring."""
+    """The lines of the function's body, without a docstring."""
     source = inspect.getsource(function).splitlines()[1:]
     return source[1:] if '"""' in source[0] else source
 

@@ -22,7 +22,7 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
 
 @st.composite
 def cases(draw):
-    """Padding and options of attention_mask()."""
+    """Draws padding and options for attention_mask()."""
     batch, heads, keys = (draw(st.integers(1, 3)) for _ in range(3))
     causal = draw(st.booleans())
     queries = keys if causal else draw(st.integers(1, 3))
@@ -55,7 +55,7 @@ def cases(draw):
 
 
 def scores_to_add(padding, heads, queries, causal, bias):
-    """By definition: what is added to each score, in Python's numbers."""
+    """The number to add to each score, computed from the definition in pure Python."""
     batch, keys = padding.shape
     bias = torch.zeros(()) if bias is None else bias
     bias = bias.expand(batch, heads, queries, keys).tolist()
@@ -161,7 +161,7 @@ def run(path, module, x, mask):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("path", PATHS)
 def test_padding_changes_nothing_on_any_path(device, path, causal):
-    """Each sequence comes out as it does alone, without its padding, wherever that is."""
+    """Each sequence has the same output as alone and without padding, wherever the padding is."""
     padding = torch.tensor(list(itertools.product([False, True], repeat=4)), device=device)
     module = module_of(path, device)
     x = torch.randn(*padding.shape, FEATURES, device=device)
@@ -250,7 +250,7 @@ def test_a_mask_without_bias_is_kept_once_for_all_heads(device):
 
 
 def test_a_mask_is_where_its_padding_is():
-    padding = torch.zeros(2, 3, dtype=torch.bool, device="meta")  # where nothing can be read
+    padding = torch.zeros(2, 3, dtype=torch.bool, device="meta")  # a read would raise
     mask, empty = attention.attention_mask(padding, 2, causal=True)
     assert (mask.device, empty.device) == (padding.device, padding.device)
 
@@ -306,7 +306,7 @@ def test_what_is_no_mask_is_refused(options, error, message):
 
 
 def test_torch_reads_bool_masks_both_ways(device):
-    """The fact that makes a float mask the only one that is always the same."""
+    """This is why only a float mask has the same meaning everywhere."""
     module = module_of("attention", device)
     shown = torch.tensor([[True, False]] * 2, device=device)
     x = torch.ones(1, 2, FEATURES, device=device)
@@ -324,14 +324,14 @@ SWITCH = hasattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled")
 
 @pytest.fixture
 def attributes(monkeypatch):
-    """Without torch's switch, as before torch 2.3."""
+    """Hides torch's switch, as in releases before 2.3."""
     if SWITCH:
         monkeypatch.delattr(torch.backends.mha, "set_fastpath_enabled")
 
 
 @pytest.fixture(params=["attributes", "switch"])
 def either(request):
-    """Each way to do it that this release has."""
+    """Each implementation that this release supports."""
     if request.param == "attributes":
         request.getfixturevalue("attributes")
     elif not SWITCH:
@@ -378,7 +378,7 @@ def test_hooks_of_every_module_run_in_evaluation_128413(device, kind):
         module.register_forward_hook(lambda *_, name=name: called.append(name))
     with torch.no_grad(), attention.without_fast_path(model):
         model(torch.ones(1, 3, FEATURES, device=device))
-    # MultiheadAttention reads the weights of its projection and calls nothing.
+    # MultiheadAttention reads the weights of its projection without calling it.
     there = {name for name, _ in model.named_modules() if "out_proj" not in name}
     assert set(called) >= there - {"layers"}
 
@@ -388,7 +388,7 @@ LAYERS, ATTENTIONS = "_transformer_encoder_layer_fwd", "_native_multi_head_atten
 
 @pytest.fixture
 def fused_device(device):
-    """Where torch calls the fused operators, which MPS has not got."""
+    """A device on which torch calls the fused operators. MPS does not have them."""
     return "cpu" if device == "mps" else device
 
 
@@ -415,7 +415,7 @@ def test_the_fused_operators_are_not_called(fused_device, kind):
 
 
 def test_the_fused_operator_is_called_for_frozen_models_with_gradients_too(fused_device):
-    """What enable_grad(), the advice that is given, cannot change."""
+    """enable_grad(), the usual advice, does not change this."""
     model = module_of("layer", fused_device).eval().requires_grad_(False)
     operator = mock.Mock(side_effect=torch._transformer_encoder_layer_fwd)
     with mock.patch.object(torch, "_transformer_encoder_layer_fwd", operator):
@@ -496,7 +496,7 @@ def encoder(device, of=nn.TransformerEncoder, layer=nn.TransformerEncoderLayer, 
 
 @contextlib.contextmanager
 def evaluating(model):
-    """As people write it: every module is in the mode that it was in on exit."""
+    """Evaluation as people write it. On exit, every module returns to its previous mode."""
     modes = [(module, module.training) for module in model.modules()]
     with torch.no_grad():
         model.eval()
@@ -578,7 +578,7 @@ def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(devi
 
 
 class InABlock(threading.Thread):
-    """Is in a block until it may leave."""
+    """A thread that stays in a block until it may leave."""
 
     def __init__(self, model):
         super().__init__(daemon=True)
@@ -724,7 +724,7 @@ def test_an_attention_of_any_kind_is_not_fused(fused_device, make, call):
 
 @pytest.mark.usefixtures("attributes")
 def test_a_copy_that_data_parallel_makes_in_the_block_is_called_itself(device):
-    """It copies what is in vars() of a module."""
+    """DataParallel copies everything in vars() of a module."""
     model = module_of("attention", device).eval()
     x = torch.ones(1, 3, FEATURES, device=device)
     with attention.without_fast_path(model), torch.no_grad():
@@ -743,7 +743,7 @@ def test_other_models_and_threads_keep_their_fast_path(fused_device):
     x = torch.ones(1, 3, FEATURES, device=fused_device)
 
     def run_other():
-        with torch.no_grad():  # of this thread
+        with torch.no_grad():  # no_grad() applies per thread
             other(x)
 
     operator = mock.Mock(return_value=x)

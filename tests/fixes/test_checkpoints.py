@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from reference_fixes import checkpoints
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of deprecations, and of layers without elements
+pytestmark = pytest.mark.filterwarnings("ignore")  # about deprecations and layers without elements
 
-# Older ones read fewer types with weights_only=True.
+# Older releases read fewer types with weights_only=True.
 TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
 NEW = TORCH >= (2, 6)
 CONTAINERS = ["state_dict", "model_state_dict", "model", "net", "weights", "objects", "module"]
@@ -34,7 +34,7 @@ def linear(outputs=3, value=None, device="cpu"):
 
 
 def versioned(base):
-    """A layer that says which version of itself was saved, and changes what it was told."""
+    """A layer that records the version of the loaded state, and changes the metadata it gets."""
 
     class Versioned(base):
         _version = 7
@@ -52,7 +52,7 @@ def equal(one, other):
 
 
 def refused(error, model, state):
-    """The text of the refusal, after which the model is as it was."""
+    """The message of the error. Asserts that the model is unchanged."""
     before = {key: value.clone() for key, value in model.state_dict().items()}
     with pytest.raises(error) as raised:
         checkpoints.load_matching(model, state)
@@ -117,12 +117,12 @@ def test_a_wrapped_model_takes_the_weights_of_a_plain_one():
     trained = linear()
     for model in (torch.nn.DataParallel(linear()), torch.nn.Sequential(linear())):
         name = next(iter(model.state_dict())).split(".")[0]
-        if name == "0":  # a name that is no wrapper's
+        if name == "0":  # a name that no wrapper uses
             assert "no key of the state" in refused(ValueError, model, trained.state_dict())
         else:
             report = checkpoints.load_matching(model, trained.state_dict())
             assert report.loaded == {"module.weight": "weight", "module.bias": "bias"}
-            # DataParallel has moved it to a GPU, where there is one.
+            # DataParallel has moved the model to a GPU, if there is one.
             assert equal(model.module.cpu(), trained)
 
 
@@ -214,7 +214,7 @@ def test_a_key_is_used_once():
 
 
 class Named(torch.nn.Module):
-    """With a layer of each name."""
+    """A module with a layer for each name."""
 
     def __init__(self, *names):
         super().__init__()
@@ -223,7 +223,7 @@ class Named(torch.nn.Module):
 
 
 class Both(torch.nn.Module):
-    """A weight, and one of the same shape in a part that has the name of a wrapper."""
+    """A weight, and a weight of the same shape in a part that has the name of a wrapper."""
 
     def __init__(self):
         super().__init__()
@@ -324,7 +324,7 @@ def test_two_values_for_a_tensor_that_is_shared_are_told():
     }
     state["1.weight"] = state["0.weight"].clone()
     assert checkpoints.load_matching(model, state).mismatched == {}
-    state["0.weight"] = torch.ones(5, 2)  # which is not loaded, so that the other can be
+    state["0.weight"] = torch.ones(5, 2)  # this value does not fit, so the other one is loaded
     assert list(checkpoints.load_matching(model, state).mismatched) == ["0.weight"]
     del state["1.weight"]
     state["1.bias"] = torch.ones(3)
@@ -332,7 +332,7 @@ def test_two_values_for_a_tensor_that_is_shared_are_told():
 
 
 class Counts(torch.nn.Module):
-    """Has a state that is no tensor."""
+    """A module whose extra state is not a tensor."""
 
     def __init__(self, count):
         super().__init__()
@@ -366,7 +366,7 @@ def test_numbers_that_are_not_whole_are_not_cut_off():
     assert text.endswith(
         "steps is torch.float32 in the state, torch.int64 in the model, which cannot hold 0.5"
     )
-    checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # of an average
+    checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # of an averaged model
     assert model.steps.tolist() == [7, 8]
 
 
@@ -477,7 +477,7 @@ def test_a_part_of_what_was_saved_is_loaded_by_its_name(prefix, wrapper, inner):
         **prefixed(f"{wrapper}decoder.", linear().state_dict()),
         f"{wrapper}{names}.old": torch.ones(1),
         "epoch": 9,
-        "weight": torch.ones(3, 2),  # not below it
+        "weight": torch.ones(3, 2),  # not below the prefix
     }
     for checkpoint, container in ((state, ""), ({"state_dict": state}, "state_dict")):
         report = checkpoints.load_matching(model, checkpoint, prefix=prefix)
@@ -516,7 +516,7 @@ def mesh(tmp_path, monkeypatch):
     if TORCH < (2, 7):
         pytest.skip("fully_shard() came in 2.6, and to the CPU in 2.7")
     distributed = torch.distributed
-    # With it, a mesh of the CPU makes a group for NCCL too.
+    # With CUDA, a CPU mesh would create a group for NCCL too.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if not distributed.is_available() or not distributed.is_gloo_available():
         pytest.skip("no torch.distributed")
@@ -549,7 +549,7 @@ def test_a_sharded_model_takes_only_a_sharded_state(mesh):
     assert (plain.weight == 2).all()
     report = checkpoints.load_matching(sharded, sharded.state_dict())
     assert list(report.loaded) == ["weight", "bias"]
-    # what the texts say to call instead
+    # the calls that the messages recommend
     options = StateDictOptions(full_state_dict=True)
     full = get_model_state_dict(sharded, options=options)
     assert all(torch.equal(full[key], before[key]) for key in before)
@@ -851,7 +851,7 @@ def test_savers_at_once_leave_one_whole_file(tmp_path):
 
 
 class Run:
-    """A training with everything in it that has a state."""
+    """A training run with every kind of stateful part."""
 
     def __init__(self, device="cpu", optimizer="Adam", scheduler="StepLR", seed=0):
         torch.manual_seed(seed)
@@ -921,7 +921,7 @@ def test_an_interrupted_run_is_the_uninterrupted_one(
     device, optimizer, scheduler, before, after, file
 ):
     if device == "mps" and TORCH < (2, 5):
-        before = 0  # its random state is the seed alone (pytorch#130613), and dropout draws
+        before = 0  # the random state is only the seed (pytorch#130613), but dropout draws
     state, python = torch.get_rng_state(), random.getstate()
     try:
         run = Run(device, optimizer, scheduler)
@@ -983,7 +983,7 @@ def test_random_states_are_restored():
 
 
 def draws(numpy):
-    """Of all three, among them what a generator keeps of its last draw."""
+    """Numbers from all three generators, including numbers kept from an earlier draw."""
     return [
         torch.rand(3).tolist(),
         random.gauss(0, 1),
@@ -1000,7 +1000,7 @@ def test_random_states_are_restored_with_what_they_keep_for_the_next_draw(before
     random.seed(0)
     numpy.random.seed(0)
     try:
-        for _ in range(before):  # each draws two and keeps one; the position is not at its end
+        for _ in range(before):  # each call draws two numbers and keeps one
             random.gauss(0, 1)
             numpy.random.standard_normal()
         checkpoint = checkpoints.capture()
@@ -1038,7 +1038,7 @@ def test_each_device_gets_its_random_state_and_others_are_told(monkeypatch, ther
     monkeypatch.setattr(torch.cuda, "device_count", lambda: there)
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, n: given.update({n: state}))
     checkpoint = checkpoints.capture()
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)  # not in use yet
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)  # CUDA is not in use yet
     problems = checkpoints.restore(checkpoint)
     assert {n: int(state[0]) for n, state in given.items()} == dict([(0, 1), (1, 2)][:there])
     text = f"2 random states of cuda were saved, and there are {there} devices"
@@ -1110,7 +1110,7 @@ def test_a_checkpoint_may_be_loaded_to_any_device(monkeypatch):
 
     seen = []
     monkeypatch.setattr(torch, "set_rng_state", lambda state: seen.append(state.device.type))
-    for kind in ("_cuda", "_mps"):  # their states would be fake ones too
+    for kind in ("_cuda", "_mps"):  # their states would be fake tensors too
         monkeypatch.setattr(checkpoints, kind, lambda: False)
     checkpoint = checkpoints.capture(keeps=Keeps())
     with FakeTensorMode(allow_non_fake_inputs=True):
@@ -1264,7 +1264,7 @@ def test_a_restore_that_fails_leaves_everything_as_it_was(run):
 
 
 class Part:
-    """Holds a number, and can fail to load one."""
+    """Holds a number, and can fail to load a state."""
 
     def __init__(self, number, error=None):
         self.number, self.error = number, error
@@ -1341,7 +1341,7 @@ def test_one_that_cannot_be_put_back_is_named_and_the_others_are():
 
 
 class Scaler:
-    """As GradScaler, whose state is empty while it is off."""
+    """Like GradScaler, whose state is empty while it is disabled."""
 
     def __init__(self, on, scale=8.0):
         self.on, self.scale = on, scale
@@ -1360,7 +1360,7 @@ class Scaler:
 
 
 def scaler_of_torch(on, scale=8.0):
-    """Since 2.3 there is one for the CPU, which can be on anywhere."""
+    """torch's GradScaler. Since torch 2.3, the CPU's scaler can be enabled on any machine."""
     if TORCH < (2, 3):
         pytest.skip("a scaler is off without CUDA")
     return torch.amp.GradScaler("cpu", init_scale=scale, enabled=on)

@@ -119,7 +119,7 @@ batches = st.recursive(
 
 
 def flatten(batch):
-    """(types on the way, leaves) in order: two batches of one structure agree in the types."""
+    """(container types, leaves) in order. Batches of the same structure have the same types."""
     types, found = [], []
 
     def walk(value):
@@ -144,7 +144,7 @@ def test_map_tensors_changes_every_tensor_and_no_type(batch):
     new_types, new_tensors = flatten(data_loading.map_tensors(lambda x: x + 1, batch))
     assert new_types == types
     assert all(torch.equal(new, old + 1) for new, old in zip(new_tensors, before))
-    _, left = flatten(batch)  # the argument is left alone
+    _, left = flatten(batch)  # the argument is unchanged
     assert all(
         tensor is same and torch.equal(tensor, old)
         for tensor, same, old in zip(tensors, left, before)
@@ -161,7 +161,7 @@ def test_map_tensors_keeps_what_a_container_carries():
         assert data_loading.map_tensors(torch.neg, rows).note == "note"
     assert data_loading.map_tensors(torch.neg, deque([torch.ones(1)], maxlen=3)).maxlen == 3
     mapped = data_loading.map_tensors(torch.neg, MyDict())
-    mapped.note = "note"  # an attribute, and no item
+    mapped.note = "note"  # an attribute, not an item
     assert mapped == {}
     unset = copy.copy(Frozen(torch.ones(1)))
     object.__delattr__(unset, "x")
@@ -182,7 +182,7 @@ def test_more_sequences_are_walked(kind):
 
 
 class Stored(MutableMapping):
-    """A mapping that keeps its items in a dict of its own, which a shallow copy would share."""
+    """A mapping that keeps its items in its own dict, which a shallow copy would share."""
 
     def __init__(self, items):
         self.items_ = dict(items)
@@ -204,7 +204,7 @@ class Stored(MutableMapping):
 
 
 class Sized(Stored):
-    """A mapping that knows how it is copied, as TensorDict, which has a batch size."""
+    """A mapping that defines its copies, like TensorDict, which has a batch size."""
 
     size = 0
 
@@ -222,7 +222,7 @@ def test_a_mapping_that_copies_itself_keeps_what_it_carries():
 
 
 class ReadOnly(Mapping):
-    """As immutabledict: a copy of it could not be filled."""
+    """Like immutabledict: a copy of it could not be filled."""
 
     def __init__(self, items):
         self.items_ = dict(items)
@@ -259,7 +259,7 @@ def test_the_items_of_an_attribute_dict_are_its_attributes():
 
 
 class ModelOutput(OrderedDict):
-    """As in transformers: an attribute for each item, and no update()."""
+    """Like ModelOutput in transformers: an attribute for each item, and no update()."""
 
     def update(self, *args, **items):
         raise RuntimeError("You cannot use update() on a ModelOutput instance.")
@@ -277,7 +277,7 @@ def test_a_mapping_without_update_is_walked():
 
 
 class Pair(tuple):
-    """A tuple with arguments of its own, and an attribute."""
+    """A tuple with its own constructor arguments, and an attribute."""
 
     def __new__(cls, x, y, note="note"):
         pair = super().__new__(cls, (x, y))
@@ -328,7 +328,7 @@ def test_a_dataclass_with_slots_is_walked():
 
 
 def packed(*lengths):
-    """Shorter sequences first, so that both index tensors are there."""
+    """Packs the sequences unsorted, so that both index tensors exist."""
     rows = [torch.ones(length, 3) for length in lengths]
     return pack_sequence(rows, enforce_sorted=False)
 
@@ -354,7 +354,7 @@ def test_to_device_moves_everything_and_back(device, batch):
 
 
 class Spy(torch.Tensor):
-    """A tensor that tells how it was asked to move."""
+    """A tensor that records how it is asked to move."""
 
     kind, pinned = "cpu", False
     device = property(lambda self: torch.device(self.kind))
@@ -405,13 +405,13 @@ def test_a_packed_sequence_keeps_its_batch_sizes_on_the_cpu(device, elsewhere, w
 
 
 class Graph:
-    """A batch that moves and pins itself, as those of PyG, DGL and detectron2."""
+    """A batch that moves and pins itself, like batches of PyG, DGL and detectron2."""
 
     def __init__(self, x, done=()):
         self.x, self.done = x, done
 
     def __len__(self):
-        return 0  # without nodes: false, and yet a batch
+        return 0  # without nodes: falsy, but still a batch
 
     def to(self, device):
         return Graph(self.x, (*self.done, f"to {device}"))
@@ -421,7 +421,7 @@ class Graph:
 
 
 class GraphDict(UserDict):
-    """A mapping that moves itself, as TensorDict and BatchEncoding."""
+    """A mapping that moves itself, like TensorDict and BatchEncoding."""
 
     to = pin_memory = lambda self, *device: f"by itself {device}"
 
@@ -557,7 +557,7 @@ def quantised():
     ],
     ids=["device", "sparse", "csr", "nested", "quantised", "expanded"],
 )
-@pytest.mark.filterwarnings("ignore")  # prototypes
+@pytest.mark.filterwarnings("ignore")  # warnings about prototypes
 def test_what_cannot_be_pinned_passes_through(make):
     unpinnable = make()
     with mock.patch.object(torch.Tensor, "pin_memory", side_effect=RuntimeError("cannot pin")):
@@ -571,7 +571,7 @@ def test_a_dimension_of_size_1_is_not_expanded():
 
 
 class Image(torch.Tensor):
-    """As torchvision's: its pin_memory() returns a plain tensor."""
+    """Like torchvision's Image: pin_memory() returns a plain tensor."""
 
     def pin_memory(self):
         return self.as_subclass(torch.Tensor)
@@ -609,7 +609,7 @@ def test_a_batch_of_the_prefetcher_may_be_dropped_as_soon_as_it_is_used(device):
 def test_batches_of_any_type_arrive_on_the_device(device):
     sparse, expanded = torch.ones(2).to_sparse(), torch.ones(1).expand(2)
     batch = [Frozen(torch.ones(2)), packed(1, 2), expanded, torch.ones(1, device=device)]
-    if device != "mps" or TORCH >= (2, 9):  # which has no copy of sparse tensors before
+    if device != "mps" or TORCH >= (2, 9):  # MPS cannot copy sparse tensors before 2.9
         batch.append(sparse)
     loader = DataLoader(Rows([batch]), batch_size=1, collate_fn=identity)
     ((moved,),) = data_loading.Prefetcher(loader, device)
@@ -640,26 +640,26 @@ def test_the_host_waits_for_no_copy(device):
     with mock.patch.object(data_loading, "_copy", late_copy):
         batches = iter(data_loading.Prefetcher(rows, device))
         next(batches)
-        assert not torch.cuda.current_stream().query()  # the host is here before the copy's end
+        assert not torch.cuda.current_stream().query()  # the host is here before the copy ends
 
 
-SIZE, DELAY = 2**22, 30_000_000  # 16 MiB, and some 15 ms of a GPU's cycles
+SIZE, DELAY = 2**22, 30_000_000  # 16 MiB, and about 15 ms of GPU cycles
 
 
 def rows_from(number, pin):
-    """Rows that no earlier call has left on the device."""
+    """Rows that no earlier call has copied to the device."""
     rows = [torch.full((SIZE,), float(n)) for n in range(number, number + 6)]
     return [row.pin_memory() for row in rows] if pin else rows
 
 
 def arrive(rows, device, slow):
-    """Which rows are read as they are, where the copies or the computation are behind."""
+    """For each row, True if the computation reads it unchanged while copies or computation lag."""
     original, read = data_loading._copy, torch.zeros(len(rows), SIZE, device=device)
 
     def late_copy(batch, copies, before):
-        before.synchronize()  # first: then the row gets the memory that the next lines leave
+        before.synchronize()  # first, so that the row gets the memory that the next lines free
         with torch.cuda.stream(copies):
-            torch.full((SIZE,), -1.0, device=device)  # freed at once: it is what the row overwrites
+            torch.full((SIZE,), -1.0, device=device)  # freed at once: the row overwrites it
             if slow == "copies":
                 torch.cuda._sleep(DELAY)
         return original(batch, copies, before)
@@ -671,7 +671,7 @@ def arrive(rows, device, slow):
             if slow == "computation":
                 torch.cuda._sleep(DELAY)
             next(places).copy_(batch)
-            del batch  # so that its memory may be used again, while it is still to be read
+            del batch  # frees its memory before the computation has read it
     torch.cuda.synchronize()
     return [torch.equal(one.cpu(), row) for one, row in zip(read, rows)]
 
@@ -688,9 +688,9 @@ def test_no_row_is_read_or_overwritten_too_early(device, slow, owner, method):
         pytest.skip("only CUDA has streams that can overtake each other")
     assert all(arrive(rows_from(0, pin=False), device, slow))
     assert all(arrive(rows_from(10, pin=True), device, slow))
-    rows = rows_from(20, pin=True)  # as torch may wait for the device when it makes pinned memory
+    rows = rows_from(20, pin=True)  # torch may wait for the device when it pins memory
     with mock.patch.object(owner, method):
-        assert not all(arrive(rows, device, slow))  # or the above proves nothing
+        assert not all(arrive(rows, device, slow))  # otherwise the assertion above proves nothing
 
 
 @pytest.mark.parametrize(
@@ -720,7 +720,7 @@ def test_at_most_three_batches_are_on_the_device_however_far_ahead_the_host_is(d
             if drops:
                 del batch
     torch.cuda.synchronize()
-    # also those that a stream has not done with
+    # also counts blocks that a stream still uses
     most = torch.cuda.memory_stats()["active_bytes.all.peak"] - already
     assert round(most / (4 * SIZE)) <= 3
 
@@ -739,7 +739,7 @@ def test_a_pass_takes_no_memory_that_the_one_before_has_freed(device):
 
 
 class OnCuda(torch.Tensor):
-    """A tensor that says it is on CUDA, and keeps which stream it was recorded on."""
+    """A tensor that claims to be on CUDA, and stores the streams it was recorded on."""
 
     device = torch.device("cuda", 0)
     alive = weakref.WeakSet()
@@ -760,10 +760,10 @@ class Stream:
 
 
 class Event:
-    """Is reached at once, unless a test holds it."""
+    """An event that is reached at once, unless a test holds it."""
 
     hold = False
-    made = []  # that the host waits for
+    made = []  # the events that the host waits for
 
     def __init__(self, blocking=False):
         self.blocking, self.reached = blocking, threading.Event()
@@ -773,7 +773,7 @@ class Event:
             self.reached.set()
 
     def record(self, stream):
-        # the copies that what it marks the end of had to wait for
+        # self.copies: how many copies the work before this event waited for
         self.stream, self.copies, self.events = stream, len(stream.waited), len(EVENTS)
 
     def synchronize(self):
@@ -785,7 +785,7 @@ EVENTS = []
 
 
 def soon(true, within=5.0):
-    """Whether the thread makes it true while the caller waits."""
+    """True if the thread makes the condition true while the caller waits."""
     end = time.monotonic() + within
     while not true() and time.monotonic() < end:
         time.sleep(0.001)
@@ -798,10 +798,10 @@ def copied(number):
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """A CUDA device that is not there: copies say on which stream and in which thread they ran."""
+    """A simulated CUDA device: each copy records its stream and its thread."""
     EVENTS.clear()
     OnCuda.alive, OnCuda.most = weakref.WeakSet(), 0
-    compute, chosen = Stream("compute"), threading.local()  # torch keeps it per thread too
+    compute, chosen = Stream("compute"), threading.local()  # torch also keeps it per thread
     real_to = torch.Tensor.to
 
     def current_stream(device):
@@ -864,7 +864,7 @@ def numbered(count, wrap):
 def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
     def source():
         for batch in numbered(3, wrap):
-            assert torch.cuda.current_stream(OnCuda.device) is gpu  # work of the dataset's own
+            assert torch.cuda.current_stream(OnCuda.device) is gpu  # for the dataset's own work
             yield batch
 
     for number, batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
@@ -873,7 +873,7 @@ def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
         assert tensor.recorded == [gpu]
         assert number == 2 or soon(lambda number=number: copied(number + 1) in EVENTS)
         EVENTS.append(("used", number))
-    expected = [("load", 0, True), copied(0)]  # rows are read by the caller's thread
+    expected = [("load", 0, True), copied(0)]  # the caller's thread reads rows
     for number in range(2):
         expected += [("load", number + 1, True), copied(number + 1), ("used", number)]
     assert [*expected, ("used", 2)] == EVENTS
@@ -886,20 +886,20 @@ def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
 
 
 def test_a_copy_begins_when_the_computation_with_the_third_batch_before_has_ended(gpu):
-    Event.hold = True  # the fixture puts it back
+    Event.hold = True  # the fixture resets this
     batches = iter(data_loading.Prefetcher(numbered(6, list), "cuda"))
     threading.Timer(0.2, lambda: Event.made[0].reached.set()).start()
-    next(batches)  # copied as soon as what came before the loop had ended
+    next(batches)  # copied as soon as the work before the loop has ended
     assert soon(lambda: copied(1) in EVENTS)
     for number in range(1, 5):
         next(batches)
         time.sleep(0.05)
         assert copied(number + 1) not in EVENTS
-        assert ("load", number + 1, True) in EVENTS  # it is read and pinned meanwhile
+        assert ("load", number + 1, True) in EVENTS  # read and pinned in the meantime
         Event.made[number].reached.set()
         assert soon(lambda number=number: copied(number + 1) in EVENTS)
-        # batch number + 1 waited for the computation with the batches up to number - 2, and for
-        # what comes behind it: that batch number - 1 is there
+        # batch number + 1 waited for the computation with the batches up to number - 2, and for the
+        # next event: the arrival of batch number - 1
         assert (Event.made[number].stream, Event.made[number].copies) == (gpu, number)
 
 
@@ -925,7 +925,7 @@ def test_a_batch_is_for_the_stream_that_is_current_at_its_turn(gpu):
     other = Stream("other")
     for number, batch in enumerate(data_loading.Prefetcher(numbered(2, list), "cuda")):
         assert batch[0].recorded == [other if number else gpu]
-        torch.cuda.current_stream = lambda device: other  # monkeypatch puts it back
+        torch.cuda.current_stream = lambda device: other  # monkeypatch undoes this
 
 
 def test_all_tensors_of_a_packed_sequence_are_recorded(gpu):
@@ -961,7 +961,7 @@ class MovableBatch(Batch):
 
 
 class MovableDict(UserDict):
-    """As BatchEncoding of transformers."""
+    """Like BatchEncoding of transformers."""
 
     def to(self, device):
         return MovableDict(data_loading.to_device(self.data, device))
@@ -969,7 +969,7 @@ class MovableDict(UserDict):
 
 @pytest.mark.parametrize("make", [MovableBatch, lambda x: MovableDict(x=x)], ids=["class", "dict"])
 def test_tensors_of_an_object_that_moves_itself_are_not_copied_beside_the_computation(gpu, make):
-    # nobody would record them: to() finds them on the device
+    # no code would record these tensors: to() finds them on the device
     assert len(list(data_loading.Prefetcher([make(torch.ones(1))], "cuda"))) == 1
     assert EVENTS == [("copy", 1.0, "compute", True)]
 
@@ -1045,7 +1045,7 @@ def test_an_error_of_a_row_comes_after_the_batches_before_it(gpu, kind):
     seen = []
     batches = data_loading.Prefetcher(broken(), kind)
     with pytest.raises(KeyError, match="row 2"):
-        seen.extend(batch["x"].item() for batch in batches)  # extend() keeps what came before
+        seen.extend(batch["x"].item() for batch in batches)  # keeps batches before the error
     assert seen == [0.0, 1.0]
 
 
@@ -1074,16 +1074,16 @@ def test_the_thread_ends_with_the_loop(gpu):
         data_loading, "ThreadPoolExecutor", side_effect=ThreadPoolExecutor
     ) as pool:
         next(iterator)
-    # a pool of more would start a second one now and then
+    # a larger pool would sometimes start a second thread
     pool.assert_called_once_with(1, initializer=torch.cuda.set_device, initargs=(0,))
     assert threading.active_count() == before + 1
-    iterator.close()  # as `break` does
+    iterator.close()  # as `break` would
     assert threading.active_count() == before
 
 
 @pytest.fixture
 def limit():
-    """Ends a test that walks for ever, after two minutes. Windows has no such timer."""
+    """Ends an endless test after two minutes. Windows has no such timer."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -1101,14 +1101,14 @@ def limit():
 def forked(workers, **options):
     if not workers:
         return {}
-    # A worker that hangs ends the test, on Windows too.
+    # A hanging worker ends the test, on Windows too.
     context = "fork" if hasattr(os, "fork") else None
     return {"num_workers": workers, "multiprocessing_context": context, "timeout": 120, **options}
 
 
 @pytest.fixture(autouse=True)
 def no_worker_stays_behind():
-    """Not even where a test fails, and its traceback keeps the loader."""
+    """Stops all workers, even if a test fails and its traceback keeps the loader."""
     before = set(multiprocessing.active_children())
     yield
     if set(multiprocessing.active_children()) - before:
@@ -1119,7 +1119,7 @@ def no_worker_stays_behind():
 
 
 class Noise(Dataset):
-    """Draws from every kind of generator that a dataset may hold."""
+    """Draws from every kind of generator that a dataset may have."""
 
     def __init__(self, inner=None):
         self.python, self.torch = random.Random(0), torch.Generator()
@@ -1142,7 +1142,7 @@ class Noise(Dataset):
 
 
 class Draws(Dataset):
-    """Rows that are what one call draws."""
+    """Each row is the result of one call of a function."""
 
     def __init__(self, draw, **held):
         self.draw = draw
@@ -1199,12 +1199,12 @@ class SlottedDataset:
 
 def in_a_transform():
     generator = numpy.random.default_rng(0)
-    augment = Augment(generator)  # holds the very generator, which is reseeded in place
+    augment = Augment(generator)  # refers to the same generator, which is reseeded in place
     return Draws(lambda self: augment(), generator=generator, augment=augment)
 
 
 def behind(make):
-    """Rows that a function draws, which only make(generator) leads to."""
+    """Rows that a function draws from a generator that only make(generator) refers to."""
 
     def dataset():
         return Draws(lambda self: self.held(), held=make(random.Random(0)))
@@ -1213,7 +1213,7 @@ def behind(make):
 
 
 def of_a_closure(generator):
-    factor = 1  # whose cell comes first
+    factor = 1  # its cell comes first
 
     def draw():
         return factor * generator.random()
@@ -1251,7 +1251,7 @@ def of_a_wrapper(generator):
     return draw
 
 
-HERE = random.Random(0)  # as at the top of many a script
+HERE = random.Random(0)  # as at the top of many scripts
 
 
 def of_the_module(generator):
@@ -1282,7 +1282,7 @@ class SimpleCall:
 
 
 class Has:
-    """Draws from the one generator in a container."""
+    """Draws from the only generator in a container."""
 
     def __init__(self, kind, generator):
         self.held = kind([generator])
@@ -1357,7 +1357,7 @@ def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(kind):
 
 
 def in_worker(**info):
-    """What a worker's process sees, here in the process of the tests."""
+    """Makes the test process look like a worker process."""
     return mock.patch.object(data_loading, "get_worker_info", return_value=SimpleNamespace(**info))
 
 
@@ -1392,14 +1392,14 @@ def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_worker
     seeded(dataset, seed)
     noises += [torch.rand(1, generator=generator).item() for generator in (dataset.a, dataset.b)]
     assert len(set(noises)) == 3
-    own = random.Random(seed)  # the worker's `random` after torch has seeded it
+    own = random.Random(seed)  # the worker's `random`, as torch seeds it
     seeds = {generator.initial_seed() for generator in (dataset.a, dataset.b)}
     assert not seeds & {own.getrandbits(63) for _ in seeds}
 
 
 def test_all_bits_of_the_workers_seed_count_and_nothing_else():
     firsts = [seeded([random.Random(0)], seed)[0].random() for seed in (1, 1 + 2**32)]
-    assert firsts[0] == 0.4498763020585105  # in every process, unlike what hash() of a text gives
+    assert firsts[0] == 0.4498763020585105  # in every process, unlike with the hash() of a string
     assert firsts[1] != firsts[0]
 
 
@@ -1413,14 +1413,14 @@ def test_generators_keep_their_kind_and_their_identity():
     assert [dataset.numpy, dataset.inner.numpy, dataset.legacy] == before
     assert type(dataset.inner.numpy.bit_generator) is numpy.random.Philox
     assert [dataset.state, dataset.generator] == others
-    seeded(Slotted())  # nothing to seed, nothing to fail on
+    seeded(Slotted())  # nothing to seed, and no error
 
 
 def test_a_normal_that_is_kept_for_later_is_not_drawn_by_every_worker():
     firsts = set()
     for worker in range(2):
         generator = numpy.random.RandomState(0)
-        generator.standard_normal()  # draws two, keeps one
+        generator.standard_normal()  # draws two numbers, keeps one
         firsts.add(seeded(Draws(None, held=generator), seed=worker).held.standard_normal())
     assert len(firsts) == 2
 
@@ -1451,7 +1451,7 @@ def test_containers_longer_than_1000_are_data(kind):
 
 
 class Counted(list):
-    """Ends a walk that comes by too often."""
+    """Stops a search that visits the list too often."""
 
     def __len__(self):
         self.visits = getattr(self, "visits", 0) + 1
@@ -1490,7 +1490,7 @@ def test_the_order_of_a_set_of_several_classes_does_not_change_the_seeds(kind):
 
 
 class Lazy(Dataset):
-    """Makes its generator at the first row."""
+    """Creates its generator at the first row."""
 
     def __init__(self, seed):
         self.seed, self.generator = seed, None
@@ -1506,7 +1506,7 @@ class Lazy(Dataset):
 @pytest.mark.usefixtures("limit")
 def test_a_generator_that_does_not_exist_yet_is_not_found():
     numbers = []
-    for seed in (lambda: 0, torch.initial_seed):  # and what the docstring says to do
+    for seed in (lambda: 0, torch.initial_seed):  # the second is the docstring's advice
         loader = DataLoader(
             Lazy(seed), batch_size=None, worker_init_fn=data_loading.seed_worker, **forked(2)
         )
@@ -1530,7 +1530,7 @@ def test_an_empty_cell_of_a_closure_is_passed_over():
 
 def test_other_global_variables_are_left_alone():
     def draw():
-        return DATASETS  # holds generators, and is no generator
+        return DATASETS  # holds generators, but is not a generator
 
     assert data_loading._generators(Draws(draw)) == []
 
@@ -1715,7 +1715,7 @@ def test_what_fits_is_collated_as_default_collate_does(sample, count):
 
 
 def leaves_of(sample, path="sample"):
-    """(path, setter) of every value that is no container."""
+    """Yields (path, setter) for every value that is not a container."""
     pairs = (
         sample.items()
         if isinstance(sample, dict)
@@ -1804,7 +1804,7 @@ def row(**changes):
             "sample['a'] does not fit: float32 [1] in 0; float32 [2] in 1; nothing in 2, 3",
         ),
         (
-            [{"a": torch.ones(1)}, {"a": torch.ones(2), "b": 2}],  # which collate() leaves out
+            [{"a": torch.ones(1)}, {"a": torch.ones(2), "b": 2}],  # default_collate() ignores "b"
             "sample['a'] does not fit: float32 [1] in 0; float32 [2] in 1",
         ),
         (
@@ -1859,7 +1859,7 @@ def test_long_lists_of_samples_and_of_shapes_are_cut(alike, others, text):
 
 
 class Column:
-    """Like an array without a device, as those of NumPy before 2."""
+    """Like an array without a device, as in NumPy before 2."""
 
     def __init__(self, **fields):
         vars(self).update(fields)
@@ -1915,7 +1915,7 @@ def test_collate_in_a_loader_names_the_sample_74337(workers):
     rows = [torch.ones(2), torch.ones(2), torch.ones(2), None]
     loader = DataLoader(rows, batch_size=2, collate_fn=data_loading.collate, num_workers=workers)
     text = r"sample does not fit: float32 \[2\] in 0; NoneType in 1 "
-    with pytest.raises((TypeError, RuntimeError), match=text):  # another one in a worker
+    with pytest.raises((TypeError, RuntimeError), match=text):  # the type differs in a worker
         list(loader)
 
 
@@ -1928,11 +1928,11 @@ def test_collating_what_fits_looks_at_it_once():
 # ---- ResumableBatches ----
 
 
-ROWS = 11  # of batches of 4: the last one is short
+ROWS = 11  # in batches of 4, so the last batch is short
 
 
 class Resumable:
-    """What a script makes: a dataset, a sampler, a loader."""
+    """The objects of a script: a dataset, a sampler, a loader."""
 
     def __init__(
         self, kind="shuffled", workers=0, seed=5, shared=False, drop_last=False, **options
@@ -1968,7 +1968,7 @@ def epochs(run, count):
 
 
 def resumed_after(given, **options):
-    """The batches until then, and a script that is started again and has loaded the state."""
+    """The batches before the interruption, and a restarted script that has loaded the state."""
     first, seen, state = Resumable(**options), [], None
     while state is None:
         for numbers in first.epoch():
@@ -2023,7 +2023,7 @@ def test_short_batches_may_be_dropped():
 def test_between_epochs_the_next_one_follows(shared, options):
     expected = epochs(Resumable(shared=shared), 3)
     first, again = (Resumable(shared=shared, seed=seed, **options) for seed in (5, 99))
-    again.batches.load_state_dict(first.batches.state_dict())  # before the first
+    again.batches.load_state_dict(first.batches.state_dict())  # before the first batch
     assert epochs(again, 1) == expected[:1]
     epochs(first, 1)
     again.batches.load_state_dict(first.batches.state_dict())
@@ -2064,7 +2064,7 @@ def test_a_state_may_be_saved_and_loaded_again_and_again():
 
 def test_the_state_is_a_copy():
     _, again = resumed_after(2)
-    for _ in range(2):  # one that was loaded, one of a running epoch
+    for _ in range(2):  # a loaded state, then the state of a running epoch
         state = again.batches.state_dict()
         state["generator"].zero_()
         assert again.batches.state_dict()["generator"].any()
@@ -2090,7 +2090,7 @@ def test_what_was_consumed_is_not_loaded_again():
     sampler = RandomSampler(range(ROWS), generator=torch.Generator().manual_seed(5))
     batches = data_loading.ResumableBatches(BatchSampler(sampler, 4, False))
     batches.load_state_dict(resumed_after(2)[1].batches.state_dict())
-    assert len(batches) == 3  # of a whole epoch
+    assert len(batches) == 3  # the length of a whole epoch
     rest = list(batches.counted(DataLoader(Loads(), batch_sampler=batches)))
     assert len(loaded) == sum(map(len, rest)) == 3
 
@@ -2103,7 +2103,7 @@ def test_what_was_consumed_is_not_loaded_again():
 def test_the_loss_draws_what_it_would_have_drawn(workers, shared, given):
     def train(run, drawn, at=None):
         for numbers in run.epoch():
-            drawn.append((numbers, torch.rand(1).item()))  # as dropout does
+            drawn.append((numbers, torch.rand(1).item()))  # as dropout would
             if len(drawn) == at:
                 return run.batches.state_dict(), torch.get_rng_state()
         return None
@@ -2201,7 +2201,7 @@ def test_the_seed_of_new_workers_is_put_back_only_after_a_load(prefetched):
 def test_the_generator_may_move_between_the_load_and_the_pass():
     expected = epochs(Resumable(), 2)
     _, again = resumed_after(2)
-    again.batches.generator.manual_seed(7)  # as a checkpoint that has it as a part of its own
+    again.batches.generator.manual_seed(7)  # as if a checkpoint had its own copy
     assert epochs(again, 2) == [expected[0][2:], expected[1]]
 
 
@@ -2294,7 +2294,7 @@ def test_of_two_passes_at_once_the_first_raises():
     run.batches.load_state_dict(run.batches.state_dict())
     with pytest.raises(RuntimeError, match="^another pass has begun or a state was loaded"):
         next(third)
-    assert run.batches.state_dict()["consumed"] == 1  # what was refused does not count
+    assert run.batches.state_dict()["consumed"] == 1  # rejected batches do not count
 
 
 def test_batches_that_a_wrapper_joins_are_not_counted_silently():
@@ -2355,7 +2355,7 @@ def test_samplers_whose_order_cannot_be_restored_are_refused():
         sampler = BatchSampler(RandomSampler(range(9), generator=generator), 4, False)
         with pytest.raises(ValueError, match=r"^RandomSampler (has no|draws from the global) gen"):
             data_loading.ResumableBatches(sampler)
-    own = torch.Generator().manual_seed(torch.initial_seed())  # another one all the same
+    own = torch.Generator().manual_seed(torch.initial_seed())  # a different generator object
     data_loading.ResumableBatches(BatchSampler(RandomSampler(range(9), generator=own), 4, False))
     for batches in (None, 3, iter([[1]]), BatchSampler):
         text = f"^expected a batch sampler, which yields lists .* got {re.escape(repr(batches))}$"

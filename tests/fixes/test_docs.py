@@ -1,4 +1,4 @@
-"""The examples of the fixes are run: in place, and in copies that another package holds."""
+"""Runs the examples of the fixes: in place, and in copies inside another package."""
 
 import doctest
 import shutil
@@ -14,7 +14,7 @@ FAMILIES = catalog.fixes()
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_examples_of_docstrings_print_what_they_show(fix_module, family):
-    # a vendored copy has another module name, which doctest would print before its exceptions
+    # a vendored copy has another module name, and doctest prints this name before its exceptions
     results = doctest.testmod(fix_module(family), optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert results.attempted > 0
     assert results.failed == 0

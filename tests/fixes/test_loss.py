@@ -29,7 +29,7 @@ NAMES = st.lists(
 
 
 class Keyed:
-    """As TensorDict, which is no Mapping, and iterates over its rows."""
+    """Like TensorDict, which is not a Mapping, and iterates over its rows."""
 
     def __init__(self, items):
         self.keys, self.items_ = items.keys, items
@@ -54,7 +54,7 @@ containers = st.sampled_from(sorted(CONTAINERS))
 
 
 class Reads(TorchFunctionMode):
-    """Counts what waits for the device."""
+    """Counts the operations that wait for the device."""
 
     def __init__(self):
         super().__init__()
@@ -112,7 +112,7 @@ def test_pairs_are_the_tensors_themselves(container):
 
 @dataclass
 class ModelOutput(OrderedDict):
-    """As in transformers: its items are the fields that are not None."""
+    """Like ModelOutput in transformers: its items are the fields that are not None."""
 
     loss: Any = None
     logits: Any = None
@@ -156,7 +156,7 @@ def test_what_cannot_be_matched_raises_with_the_whole_reason(predictions, target
 
 
 class Output(nn.Module):
-    """Neither a mapping, nor a sequence."""
+    """A module whose output is neither a mapping nor a sequence."""
 
 
 @pytest.mark.parametrize("container", sorted(CONTAINERS))
@@ -270,7 +270,7 @@ def test_the_batch_sizes_are_named_before_what_they_would_broadcast_to():
 
 def test_a_prediction_without_a_graph_is_named_where_gradients_are_enabled():
     detached = {"a": ONES, "b": torch.ones(2, 3)}
-    target = {"a": torch.ones(2), "b": ONES}  # with a graph, which helps nothing
+    target = {"a": torch.ones(2), "b": ONES}  # with a graph, which does not help
     with pytest.raises(ValueError, match=r"^prediction 'b' \[2, 3\] has no graph.*no_grad\(\)$"):
         loss.match_by_name(detached, target)
     for disabled in (torch.no_grad(), torch.inference_mode()):
@@ -431,7 +431,7 @@ def test_and_outside_it_where_they_would_reach_the_weights(device, graph, enable
 
 
 def gradient_of(mean, target):
-    """That of a weight, which the mean's loss multiplies a prediction by."""
+    """The gradient of a weight that scales a prediction, for the mean of its loss."""
     weight = torch.ones((), requires_grad=True)
     mask = target.isfinite()
     mean((weight * torch.ones(2) - target).square(), mask).backward()
@@ -503,7 +503,7 @@ def test_masked_mean_reads_from_the_device_once(device):
 
 
 def waits(call):
-    """How often the host waits for CUDA in a call."""
+    """The number of times that the host waits for CUDA in a call."""
     torch.cuda.set_sync_debug_mode("warn")
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -534,13 +534,13 @@ def test_vmap_refuses_the_read():
 
 
 class OnCUDA(torch.Tensor):
-    """A tensor that says it is on a GPU."""
+    """A tensor that claims to be on a GPU."""
 
     device = torch.device("cuda")
 
 
 class OnMPS(torch.Tensor):
-    """A tensor that says it is on MPS, which has no float64."""
+    """A tensor that claims to be on MPS, which has no float64."""
 
     device = torch.device("mps")
 
@@ -584,7 +584,7 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         expected, size = math.fsum(terms) / total, math.fsum(map(abs, terms)) / total
         found = mean.compute()
         assert type(found) is float
-        # float32, on MPS: of terms that cancel out, what was rounded off them is left
+        # float32 on MPS: rounding errors remain of terms that cancel out
         rounded = 1e-6 * size if device == "mps" else 0.0
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 + rounded)
 
@@ -636,15 +636,15 @@ def test_running_mean_sums_in_float64_where_the_device_has_it(role):
 
 def test_running_mean_keeps_no_graph(device):
     for leaf in (torch.ones(1, device=device), on_cuda([1.0])):
-        mean = loss.RunningMean()  # of one device: MPS takes no float64 of another one
+        mean = loss.RunningMean()  # one mean per device: MPS accepts no float64 from another device
         leaf.requires_grad_()
         mean.update((leaf * 2).sum(), (leaf * 3).sum())
         for part in (mean._sum, mean._weight):
-            assert not getattr(part, "requires_grad", False)  # on the CPU it is a number
+            assert not getattr(part, "requires_grad", False)  # a number on the CPU
 
 
 def test_running_mean_waits_for_no_device_before_it_is_computed():
-    number = torch.ones((), device="meta")  # which nothing can be read from
+    number = torch.ones((), device="meta")  # a read would raise
     mean = loss.RunningMean()
     here = torch.tensor(2.0)
     for value, weight in [(number, number), (number, here), (here, number), (number, 0), (2, 2)]:
@@ -733,7 +733,7 @@ def test_merged_means_are_the_mean_of_all_numbers(numbers, cut, pickled):
         for mean in (whole, parts[number < cut]):
             mean.update(value, weight)
     first, second = parts
-    if pickled:  # as it comes from another process
+    if pickled:  # as if sent by another process
         second = pickle.loads(pickle.dumps(second))
     before = dict(vars(second))
     first.merge(second)
@@ -764,7 +764,7 @@ def test_means_of_several_devices_are_merged_and_a_bad_weight_stays_bad(device):
 
 
 class Second(torch.Tensor):
-    """A number on a second accelerator, which adds none of the first."""
+    """A number on a second accelerator, which cannot add numbers of the first accelerator."""
 
     device = torch.device("meta")
     moved = []
@@ -918,7 +918,7 @@ def test_nothing_to_check_is_no_success():
 
 
 class LoRA(nn.Module):
-    """A branch x @ A @ B, of which B is zero at first: so is A's gradient."""
+    """A branch x @ A @ B. B is zero at first, and so is A's gradient."""
 
     def __init__(self):
         super().__init__()
@@ -953,7 +953,7 @@ class Gate(nn.Module):
 
 
 def groups(model):
-    """As most trainers group them."""
+    """Groups the parameters as most trainers do."""
     first, *rest = model.parameters()
     return [{"params": [first]}, {"params": rest}]
 
@@ -1068,7 +1068,7 @@ def test_check_gradients_reads_sparse_gradients_and_leaves_them_as_they_are():
     model(torch.tensor([1, 1])).sum().backward()
     loss.check_gradients(model)
     assert not model.weight.grad.is_coalesced()
-    # +1 and -1 at the same place: zero, once they are added
+    # +1 and -1 at the same place: their sum is zero
     model.weight.grad = torch.sparse_coo_tensor([[1, 1]], [[1.0, 1.0], [-1.0, -1.0]], (5, 2))
     with pytest.raises(loss.GradientError, match="^all zero: weight$"):
         loss.check_gradients(model)
@@ -1103,7 +1103,7 @@ def test_a_model_without_faults_costs_one_read_from_the_device(device):
 
 
 class Elsewhere(torch.Tensor):
-    """A gradient on a second device: facts about it have to come to the first one."""
+    """A gradient on a second device. Facts about it have to be sent to the first device."""
 
     device = torch.device("meta")
     moved = []
@@ -1145,10 +1145,10 @@ def test_weight_decay_moves_weights_on_gradients_of_zero():
 
 
 def on_two_ranks(rank, meeting_point):
-    """What check_gradients says of two DTensors, as each rank sees it."""
+    """The messages of check_gradients() for two DTensors, as each rank sees them."""
     from torch import distributed
 
-    # A forked process must not ask the GPU of this machine, as meshes do.
+    # A forked process must not query the GPU of this machine, as meshes do.
     with mock.patch("torch.cuda.is_available", return_value=False):
         distributed.init_process_group(
             "gloo",
@@ -1160,9 +1160,9 @@ def on_two_ranks(rank, meeting_point):
         try:
             return with_a_process_group(), merged_over_ranks(rank)
         finally:
-            if rank == 0:  # the process of rank 1 ends
-                # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
-                # which may need it to free tensors (pytorch#154976).
+            if rank == 0:  # the process of rank 1 simply exits
+                # Before torch 2.8, destroy_process_group() holds the GIL while it waits for gloo's
+                # threads, which may need the GIL to free tensors (pytorch#154976).
                 time.sleep(0.5)
                 distributed.destroy_process_group()
 
@@ -1176,7 +1176,7 @@ def with_a_process_group():
     for weights, gradients in (
         ((one, one), (one, first)),
         ((one, one), (one, torch.tensor([1.0, 1.0, 1.0, math.nan]))),
-        ((one, first), (none, one)),  # a part of zeros is no weight of zeros
+        ((one, first), (none, one)),  # a shard of zeros is not a weight of zeros
         ((one, none), (none, one)),
     ):
         spread = [distribute_tensor(x, mesh, [Shard(0)]) for x in (*weights, *gradients)]
@@ -1208,7 +1208,7 @@ def test_the_ranks_of_a_dtensor_see_its_whole_gradient_and_their_means_are_merge
     version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
     if version < (2, 4) or "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
-    # What both ranks would import, each for itself.
+    # Otherwise, both ranks would import these modules.
     importlib.import_module("torch.distributed._tensor")
     importlib.import_module("torch._dynamo")
     with multiprocessing.get_context("fork").Pool(1) as pool:

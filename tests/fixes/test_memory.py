@@ -50,7 +50,7 @@ OTHERS = [
     "out of resource: shared memory, Required: 131072, Hardware limit: 101376",
     "",
 ]
-# As above, but peers are not judged by these.
+# Like TEXTS, but not used to judge other libraries.
 RARE_TEXTS = [
     "Invalid buffer size: 8.21 GB",
     "RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 bytes.",
@@ -74,7 +74,7 @@ LOOKALIKES = [
     "Unable to allocate port 29500",
     "Invalid buffer size: got 3 rows, expected 4",
     "CUFFT_EXEC_FAILED",
-    # expandable segments ask NVML about the links between GPUs, whatever memory there is
+    # expandable segments query NVML about links between GPUs, regardless of free memory
     "NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_() INTERNAL ASSERT FAILED at "
     '"/pytorch/c10/cuda/PeerToPeerAccess.cpp":83, please report a bug to PyTorch.',
     "NVML_SUCCESS == r INTERNAL ASSERT FAILED",
@@ -85,7 +85,7 @@ LOOKALIKES = [
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_collections():
-    """The collector skips what is there already: hundreds of tries run it."""
+    """Makes the collector skip existing objects, because hundreds of attempts run it."""
     gc.freeze()
     yield
     gc.unfreeze()
@@ -156,7 +156,7 @@ def test_a_wrapper_counts_by_its_cause_and_not_by_its_context():
 
 
 def group(*errors):
-    """An ExceptionGroup, which Python has had since 3.11."""
+    """An ExceptionGroup, which needs Python 3.11."""
     made = ValueError("group")
     made.exceptions = errors
     return made
@@ -166,7 +166,7 @@ def test_a_group_counts_if_all_in_it_count():
     oom, other = MemoryError(), ValueError("x")
     assert memory.is_out_of_memory(group(oom))
     assert memory.is_out_of_memory(group(oom, group(oom, oom)))
-    assert not memory.is_out_of_memory(group(oom, other))  # the other one would be lost
+    assert not memory.is_out_of_memory(group(oom, other))  # the other error would be lost
     assert not memory.is_out_of_memory(group())
     other.__cause__ = group(other)  # `raise group.exceptions[0] from group`
     assert not memory.is_out_of_memory(other)
@@ -190,7 +190,7 @@ def test_the_real_error_of_this_device_is_recognised(device):
 
 
 class Step:
-    """run(size) that fits up to a limit, with tensors that a leaked frame would keep alive."""
+    """A run(size) that fits up to a limit, with tensors that a leaked frame would keep alive."""
 
     def __init__(self, device, limit, real=False):
         self.device, self.limit, self.real, self.sizes, self.alive = device, limit, real, [], []
@@ -341,7 +341,7 @@ def test_a_run_that_has_done_nothing_yet_is_refused(run):
 
 
 class Handle:
-    """As of a request that goes on beside the run."""
+    """Like the handle of a request that continues beside the run."""
 
     def __await__(self):
         yield
@@ -437,7 +437,7 @@ def test_memory_is_freed_while_the_error_is_handled(device, where):
         except RuntimeError:
             if where == "except":
                 clean_up()
-            else:  # an error of the handler's own
+            else:  # an error in the handler itself
                 with contextlib.suppress(KeyError):
                     try:
                         raise KeyError("x")
@@ -496,7 +496,7 @@ def test_old_torch_without_xpu_and_mps_is_served(monkeypatch, there):
     mps = SimpleNamespace(empty_cache=lambda: calls.append("mps")) if there else None
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.delattr(torch, "xpu", raising=False)
-    monkeypatch.delattr(torch, "mps", raising=False)  # torch 2.0 has it, but has not imported it
+    monkeypatch.delattr(torch, "mps", raising=False)  # torch 2.0 does not import it
     monkeypatch.setitem(sys.modules, "torch.mps", mps)
     memory.free_memory()
     assert calls == ["mps"] * there
@@ -508,7 +508,7 @@ def test_a_device_that_nobody_has_used_stays_unused(monkeypatch):
 
     for name in ("_cuda_emptyCache", "_xpu_emptyCache", "_mps_emptyCache"):
         monkeypatch.setattr(torch._C, name, empty, raising=False)
-    # the name that empty_cache() asks by
+    # empty_cache() calls the function by this name
     monkeypatch.setattr(torch.cuda.memory, "is_initialized", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     memory.free_memory()
@@ -564,7 +564,7 @@ def test_drop_frames_ends_on_a_circle_of_exceptions_and_leaves_out_none():
     alive = []
 
     class Equal(RuntimeError):
-        """To every other: some compare by their text."""
+        """Equal to every other error, because some exceptions compare by their text."""
 
         __hash__ = RuntimeError.__hash__
 
@@ -672,7 +672,7 @@ def test_an_asynchronous_generator_that_goes_on_after_its_error_is_left_alone():
         async for row in rows(errors):
             got.append(row)
             memory.drop_frames(errors[0])
-            await asyncio.sleep(0.01)  # in which a loop closes what it was told to
+            await asyncio.sleep(0.01)  # the loop may close generators now
         return got
 
     assert asyncio.run(main()) == [1, 2]
@@ -775,13 +775,13 @@ def test_scratch_gradients_leaves_every_gradient_as_it_was(device, error, presen
     for parameter, gradient in zip(model.parameters(), before):
         assert parameter.grad is gradient
         assert gradient is None or bool((gradient == 7.0).all())
-    assert [getattr(gradient, "_version", None) for gradient in before] == versions  # not copied
+    assert [getattr(gradient, "_version", None) for gradient in before] == versions  # not copied to
 
 
 def test_gradients_that_are_views_into_the_buckets_of_ddp_are_untouched(tmp_path):
     from torch import distributed
 
-    # A GPU of this machine must not be asked.
+    # A GPU of this machine must not be queried.
     with mock.patch("torch.cuda.is_available", return_value=False):
         meeting = f"file://{tmp_path / 'meeting'}"
         distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)

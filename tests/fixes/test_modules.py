@@ -136,7 +136,7 @@ def test_an_optimizer_with_momentum_and_weight_decay_leaves_a_frozen_parameter_a
     optimizer = torch.optim.SGD(both, lr=0.1, momentum=0.9, weight_decay=0.1)
     layer(torch.ones(1, 2)).sum().backward()
     optimizer.step()
-    layer.bias.requires_grad = False  # with a gradient
+    layer.bias.requires_grad = False  # although it has a gradient
     modules.freeze(layer)
     before = layer.weight.clone(), layer.bias.clone()
     optimizer.zero_grad(set_to_none=False)
@@ -341,7 +341,7 @@ def test_a_copy_or_a_pickle_is_frozen_too_and_can_be_unfrozen(copied):
     modules.unfreeze(other)
     assert modes(other) == [True, True, False, True, True, True]
     assert all(flags(other))
-    if copied is not copy.copy:  # which shares its submodules
+    if copied is not copy.copy:  # a shallow copy shares its submodules
         assert all_frozen(model)
 
 
@@ -370,7 +370,7 @@ def dynamo():
         torch.compile(nn.Identity(), backend="eager")
     except AttributeError:
         pytest.skip("torch.compile came in 2.0")
-    except RuntimeError as error:  # Python 3.11 in 2.0
+    except RuntimeError as error:  # torch 2.0 lacks support for Python 3.11
         if "supported" not in str(error):
             raise
         pytest.skip(str(error))
@@ -405,7 +405,7 @@ def test_a_frozen_part_of_a_compiled_model_stays_as_it_is(dynamo):
 
 
 class Merging(nn.Module):
-    """As LoRA layers do: train() changes more than the flag."""
+    """Like LoRA layers: train() changes more than the flag."""
 
     def __init__(self):
         super().__init__()
@@ -522,7 +522,7 @@ def test_a_lazy_layer_that_keeps_its_class_is_frozen_after_its_first_batch():
 def test_a_parameter_that_is_hidden_since_is_not_unfrozen():
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     modules.freeze(model)
-    for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # which may train itself
+    for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # with or without parameters
         nn.utils.parametrize.register_parametrization(model[1], "weight", parametrization)
         with pytest.raises(
             TypeError, match=r"^weight of 1 \(Para.*\) is no parameter any more: undo first what"
@@ -568,7 +568,7 @@ def test_a_layer_made_of_the_type_of_a_frozen_one_is_not_frozen():
 
 
 class Partly(nn.Module):
-    """Its train() takes more, and is called by names of its own."""
+    """A module whose train() has an extra argument."""
 
     def __init__(self):
         super().__init__()
@@ -680,14 +680,14 @@ def test_parts_within_a_frozen_model_are_unfrozen_by_themselves(order):
         modules.unfreeze(model[number])
         assert all(modes(model[number].train()))
         assert all(flags(model[number]))
-    assert not model.train().training  # itself still is
+    assert not model.train().training  # the model itself is still frozen
     modules.unfreeze(model)
     assert all(modes(model.train()))
 
 
 @pytest.fixture
 def process_group(tmp_path):
-    """A group of one process on the CPU: a GPU of this machine must not be asked."""
+    """A group of one process on the CPU. A GPU of this machine must not be queried."""
     from torch import distributed
 
     with mock.patch("torch.cuda.is_available", return_value=False):
@@ -737,7 +737,7 @@ def test_a_model_of_fsdp2_is_unfrozen_before_and_after_it_was_used(frozen_first,
 
 @pytest.mark.usefixtures("process_group")
 def test_parameters_that_fsdp1_has_flattened_are_not_passed_over():
-    needs(2, 3)  # on the CPU
+    needs(2, 3)  # FSDP1 on the CPU
     from torch.distributed.fsdp import FullyShardedDataParallel
 
     for original in (True, False):

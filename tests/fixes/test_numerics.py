@@ -26,7 +26,8 @@ from reference_fixes import numerics
 
 
 def groups(parameters):
-    """As most trainers group them: the first half, here empty for a single one, and the rest."""
+    """Groups the parameters as most trainers do: the first half (none, if there is one) and the
+    rest."""
     parameters = list(parameters)
     half = len(parameters) // 2
     return [{"params": parameters[:half]}, {"params": parameters[half:]}]
@@ -49,14 +50,14 @@ OPTIMIZERS = {
 
 
 def optimizer_for(name, parameters):
-    """The optimizer, or None where this torch has no fused one for the device."""
+    """The optimizer, or None if this torch has no fused version for the device."""
     if "fused" in name:
         trial = nn.Parameter(torch.ones(1, device=parameters[0].device))
         trial.grad = torch.ones_like(trial)
         try:
             OPTIMIZERS[name](
                 [trial]
-            ).step()  # torch 2.3 makes a fused SGD for the CPU and has no kernel for it
+            ).step()  # torch 2.3 creates a fused SGD for the CPU, but has no kernel for it
         except (TypeError, RuntimeError):
             return None
     return OPTIMIZERS[name](parameters)
@@ -74,7 +75,7 @@ DECIDING = numerics._DECIDING
 
 @pytest.fixture(scope="module", autouse=True)
 def fused_optimizers_of_the_cpu_decide_too():
-    """As those of CUDA do: so every machine tests what they do."""
+    """Makes fused CPU optimizers decide as on CUDA, so that every machine tests this code."""
     with mock.patch.object(numerics, "_DECIDING", ("cpu", "cuda")):
         yield
 
@@ -115,7 +116,7 @@ def flat(tensors):
 @example([[1e20] * 5], 1.0, "SGD")
 @example([[1e20] * 5], 1.0, "SGD fused")
 @example([[3.0, 4.0]], 1.0, "SGD")
-@example([[1e20]], 0.5, "SGD")  # a norm of one element squares nothing, so it does not overflow
+@example([[1e20]], 0.5, "SGD")  # the norm of one element squares nothing, so it does not overflow
 @example([[3e38], [-3e38]], 1.0, "SGD")
 @example([[3e38], [-3e38]], 1.0, "SGD fused")
 @example([[3e38]], 0.5, "SGD fused")
@@ -124,7 +125,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     parameters = with_gradients(rows, device)
     optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
     true = flat(parameter.grad for parameter in parameters)
-    # else the factor is a subnormal number, which MPS flushes to zero (pytorch#125051)
+    # otherwise the factor is a subnormal number, which MPS flushes to zero (pytorch#125051)
     assume(device != "mps" or true.abs().max() * math.sqrt(len(true)) < 8e37 * max_norm)
     norm = true.norm().item()
     result = numerics.clip_or_skip(optimizer, max_norm)
@@ -155,7 +156,7 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
 ):
     parameters = with_gradients([[1.0] * len(row) for row in rows], device)
     optimizer = optimizer_for(optimizer_name, parameters)
-    numerics.clip_or_skip(optimizer, 1.0)  # moments exist now
+    numerics.clip_or_skip(optimizer, 1.0)  # creates the moments
     weights, moments = flat(parameters), copy.deepcopy(optimizer.state_dict()["state"])
     for parameter, row in zip(parameters, rows):
         parameter.grad = torch.tensor(row, device=device)
@@ -168,10 +169,10 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
     assert_state_equal(optimizer.state_dict()["state"], moments)
     for parameter in parameters:
         parameter.grad = torch.ones_like(parameter)
-    assert not numerics.clip_or_skip(optimizer, 1.0).skipped  # and training goes on
+    assert not numerics.clip_or_skip(optimizer, 1.0).skipped  # training continues
     assert not torch.equal(flat(parameters), weights)
     assert flat(parameters).isfinite().all()
-    assert not hasattr(optimizer, "found_inf")  # or every later step() would be skipped too
+    assert not hasattr(optimizer, "found_inf")  # otherwise every later step() would be skipped too
 
 
 @pytest.mark.parametrize("last", [12.0, math.nan, math.inf])
@@ -214,7 +215,7 @@ def test_only_a_fused_optimizer_of_torch_spares_the_reads_from_the_device(
 ):
     optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, value]], device))
     if "AdamW" in optimizer_name and "fused" not in optimizer_name:
-        optimizer.step = lambda: None  # it reads its step counts, which are on the CPU
+        optimizer.step = lambda: None  # the step reads its step counts, which are on the CPU
     with Reads() as reads:
         numerics.clip_or_skip(optimizer, 1.0)
     assert reads.count == (0 if decides_on_device(optimizer_name, device) else count)
@@ -238,7 +239,7 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
     here, there = nn.Parameter(torch.ones(1)), Elsewhere(torch.ones(1))
     optimizer = torch.optim.AdamW(groups([here, there]), lr=1.0)
     for group in optimizer.param_groups:
-        group["fused"] = True  # where this torch would look at the device
+        group["fused"] = True  # in case this torch checks the device
     here.grad = torch.ones(1)
     assert numerics._decides_on_device(optimizer)
     there.grad = torch.ones(1)
@@ -249,7 +250,7 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
 def test_the_device_decides_since_torch_2_4(monkeypatch, version, decides):
     optimizer = torch.optim.AdamW(groups(with_gradients([[1.0]], "cpu")))
     for group in optimizer.param_groups:
-        group["fused"] = True  # also where this torch has it on CUDA alone
+        group["fused"] = True  # even if this torch supports it only on CUDA
     monkeypatch.setattr(numerics, "_TORCH", version)
     assert numerics._decides_on_device(optimizer) is decides
 
@@ -272,7 +273,7 @@ def test_an_optimizer_that_has_no_fused_kernel_is_told_by_the_host():
 
 
 class Forwards:
-    """A wrapper, such as those of Lightning and Accelerate: what is set on it stays on it."""
+    """A wrapper, as in Lightning and Accelerate. Its attributes do not reach its optimizer."""
 
     def __init__(self, optimizer):
         self.optimizer = optimizer
@@ -289,7 +290,7 @@ class OwnAdamW(torch.optim.AdamW):
 
 
 class OtherProtocol(torch.optim.Optimizer):
-    """What apex and torch 1.13 do: told by an argument, not by an attribute."""
+    """Takes an argument instead of attributes, like the optimizers of apex and torch 1.13."""
 
     _step_supports_amp_scaling = True
 
@@ -311,7 +312,7 @@ class Yogi(OtherProtocol):
 
 
 def loaded(name, parameters):
-    """A fused optimizer that goes on from what one that was not fused has saved."""
+    """A fused optimizer that continues from the state of an unfused optimizer."""
     optimizer = optimizer_for(f"{name} fused", parameters)
     optimizer.load_state_dict(optimizer_for(name, parameters).state_dict())
     return optimizer
@@ -425,16 +426,16 @@ def test_an_lbfgs_is_refused_before_anything_is_scaled():
 
 def test_parameters_of_fsdp1_are_refused():
     _, parameter = parameters = with_gradients([[1.0], [9.0]], "cpu")
-    parameter._fsdp_flattened = True  # as FSDP1 marks them, whichever use_orig_params is
+    parameter._fsdp_flattened = True  # FSDP1 sets this, with either use_orig_params
     with pytest.raises(TypeError, match=r"^parameters of FSDP1: call its clip_grad_norm_\(\)"):
         numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
 
 
 def on_two_ranks(rank, meeting_point):
-    """What steps do to DTensors of which rank 1 spoils its part, and what it sees of them."""
+    """The results of steps on DTensors whose shard on rank 1 is spoiled, as each rank sees them."""
     from torch import distributed
 
-    # A forked process must not ask the GPU of this machine, as optimizers and meshes do.
+    # A forked process must not query the GPU of this machine, as optimizers and meshes do.
     with mock.patch("torch.cuda.is_available", return_value=False):
         distributed.init_process_group(
             "gloo",
@@ -446,9 +447,9 @@ def on_two_ranks(rank, meeting_point):
         try:
             return with_a_process_group(rank)
         finally:
-            if rank == 0:  # the process of rank 1 ends
-                # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
-                # which may need it to free tensors (pytorch#154976).
+            if rank == 0:  # the process of rank 1 simply exits
+                # Before torch 2.8, destroy_process_group() holds the GIL while it waits for gloo's
+                # threads, which may need the GIL to free tensors (pytorch#154976).
                 time.sleep(0.5)
                 distributed.destroy_process_group()
 
@@ -459,9 +460,9 @@ def with_a_process_group(rank):
 
     mesh, found = init_device_mesh("cpu", (2,)), []
     newest, mixed = numerics._TORCH, ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))
-    for name, version, layouts in (  # one row in shards is none on rank 1
+    for name, version, layouts in (  # of one sharded row, rank 1 has nothing
         ("SGD", newest, mixed),
-        ("SGD", (2, 0), mixed),  # which scales one gradient after the other
+        ("SGD", (2, 0), mixed),  # 2.0 scales one gradient after the other
         ("AdamW fused", newest, ((4, Shard(0)), (2, Shard(0)))),
     ):
         for spoilt in (1.0, math.nan, math.inf, 1e30):
@@ -469,7 +470,7 @@ def with_a_process_group(rank):
                 nn.Parameter(distribute_tensor(torch.zeros(rows, 2), mesh, [placement]))
                 for rows, placement in layouts
             ]
-            if name == "SGD":  # torch's fused optimizers take no mixture
+            if name == "SGD":  # torch's fused optimizers accept no mixture
                 parameters.append(nn.Parameter(torch.zeros(1, 2)))
             for parameter in parameters:
                 parameter.grad = torch.ones_like(parameter)
@@ -492,7 +493,7 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(device, tmp_path):
         pytest.skip("no fork() where Metal is in use; --device cpu runs it")
     if numerics._TORCH < (2, 4) or "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
-    # What both ranks would import, each for itself.
+    # Otherwise, both ranks would import these modules.
     importlib.import_module("torch.distributed._tensor")
     importlib.import_module("torch._dynamo")
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -501,7 +502,7 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(device, tmp_path):
         second, seen_by_second = other.get(timeout=60)
     for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
         if spoilt == 1.0:
-            length = math.sqrt(14 if name == "SGD" else 12)  # so many elements of 1
+            length = math.sqrt(14 if name == "SGD" else 12)  # the number of elements, each 1
             assert (norm, skipped) == (pytest.approx(length), False)
             assert gradient == pytest.approx(1 / length)
             assert weight == pytest.approx(-1 / length if name == "SGD" else -0.1)
@@ -527,7 +528,7 @@ def test_a_norm_that_overflows_in_two_dtypes_together_skips_nothing():
 
 
 class Elsewhere(torch.Tensor):
-    """Says it is on a second device, and keeps where it was asked to go."""
+    """Claims to be on a second device, and records where it is asked to move."""
 
     device = torch.device("meta")
     moved = []
@@ -561,7 +562,7 @@ def test_a_gradient_without_dimensions_counts():
 
 
 def test_gradients_of_two_dtypes_are_not_mixed():
-    """CUDA would copy each of them to float64 to take their norms in one call."""
+    """In one call for both dtypes, CUDA would copy each gradient to float64."""
     gradients = [torch.ones(1), torch.ones(1, dtype=torch.bfloat16), torch.ones(2)]
     first, second = numerics._groups(gradients)
     assert [id(one) for one in (*first, *second)] == [id(gradients[n]) for n in (0, 2, 1)]
@@ -593,11 +594,11 @@ def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(
 def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer_name, emptied):
     ours, fresh = with_gradients([[1.0] * 40], device), with_gradients([[1.0] * 40], device)
     optimizer, other = optimizer_for(optimizer_name, ours), optimizer_for(optimizer_name, fresh)
-    if emptied and "SGD" in optimizer_name:  # as SGD without momentum was saved before torch 2.4
+    if emptied and "SGD" in optimizer_name:  # as in states of SGD without momentum before torch 2.4
         optimizer.state[ours[0]]["momentum_buffer"] = None
     ours[0].grad[3] = math.inf
     junk = [torch.full((40,), 777.0, device=device) for _ in range(20)]
-    del junk  # what an allocator hands out next is full of it
+    del junk  # the allocator reuses this memory
     assert numerics.clip_or_skip(optimizer, 1.0).skipped
     for _ in range(2):
         for parameters, one in ((ours, optimizer), (fresh, other)):
@@ -729,7 +730,7 @@ def test_sparse_complex_and_empty_gradients_are_clipped_too():
     nn.init.zeros_(embedding.weight)
     (
         embedding(torch.tensor([1, 1])).sum() * 1.5
-    ).backward()  # two entries for row 1 that add up to 3
+    ).backward()  # two entries for row 1, with the sum 3
     phase.grad, empty.grad = torch.tensor([4j]) * math.sqrt(2), torch.zeros(0)
     optimizer = torch.optim.SGD(groups([embedding.weight, phase, empty]), lr=1.0)
     norm = math.sqrt(2 * 9 + 32)
@@ -893,7 +894,7 @@ def test_numbers_and_arrays_among_the_inputs_are_looked_at_too(value, expected):
 
 def test_nothing_is_found_in_a_model_whose_values_are_finite(device):
     model = nn.Sequential(nn.Linear(3, 3), nn.LSTM(3, 2)).to(device)
-    # attention masks look like this, and the least loss so far
+    # like attention masks, and the lowest loss so far
     model.register_buffer("mask", torch.tensor([-math.inf, math.inf], device=device))
     model.register_buffer("ids", torch.arange(2, device=device))
     assert numerics.find_nonfinite(model) is None
@@ -919,7 +920,7 @@ def test_the_search_leaves_no_trace(device, explodes):
 
 
 class Careless(nn.Module):
-    """Does in its forward pass whatever could leave a trace."""
+    """A module whose forward pass does everything that could leave a trace."""
 
     def __init__(self, device, fails=False):
         super().__init__()
@@ -957,7 +958,7 @@ def test_a_pass_leaves_buffers_inputs_and_random_states_alone_even_if_it_fails(d
     assert (model.written, model.replaced, model.none) == (written, replaced, None)
     for value in (written, replaced, x, rows["a"][0]):
         assert value.tolist() == [1.0, 1.0]
-        assert value._version == 0  # or backward() of an earlier forward pass would raise
+        assert value._version == 0  # otherwise backward() of an earlier pass would raise
     assert random.getstate() == states[0]
     assert torch.equal(torch.random.get_rng_state(), states[1])
     assert not model._forward_hooks
@@ -1068,7 +1069,7 @@ def test_inputs_that_cannot_be_copied_reach_the_model_as_they_are(device):
     box.features = torch.ones(1, device=device, requires_grad=True) * 2  # has a graph
     found = numerics.find_nonfinite(Takes(), x, box, lock=held)
     assert found == "output of module '' (Takes): 1 of 1 values are inf"
-    assert x.tolist() == [1.0]  # what can be copied is
+    assert x.tolist() == [1.0]  # x was copied
 
 
 def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
@@ -1093,7 +1094,7 @@ def test_what_a_compiled_model_computes_inside_is_named():
     layers = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Tanh())
     compiled = torch.compile(layers, backend="eager")
     with torch.no_grad():
-        compiled(torch.ones(2, 1))  # its graph knows of no hooks
+        compiled(torch.ones(2, 1))  # compiles a graph without hooks
     x = torch.full((2, 1), torch.finfo(torch.float32).max)
     nn.init.constant_(layers[0].weight, 2.0)
     for model, name in ((compiled, "_orig_mod.0"), (nn.Sequential(compiled), "0._orig_mod.0")):
@@ -1142,7 +1143,7 @@ def test_the_place_in_a_modules_output_is_named_and_keywords_reach_the_model():
 
 
 class Encoder(nn.Module):
-    """An encoder, what makes its output NaN, and a mask of its own that it returns."""
+    """An encoder with its own causal mask, and a head."""
 
     def __init__(self, device):
         super().__init__()
@@ -1171,7 +1172,7 @@ def test_a_healthy_model_that_is_given_a_mask_and_makes_one_is_healthy(device, t
     model, x, mask = encoder_and_inputs(device)
     assert numerics.find_nonfinite(model.train(training), x, mask) is None
     assert numerics.find_nonfinite(model, x, mask=mask) is None
-    assert numerics.find_nonfinite(Causal(), mask) is None  # nor is one that only returns it
+    assert numerics.find_nonfinite(Causal(), mask) is None  # a returned mask is healthy too
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -1292,7 +1293,7 @@ def test_dataclasses_are_looked_into_and_one_may_hold_itself(device):
     class Defaults:
         best: float = math.nan
 
-    assert numerics.find_nonfinite(nn.Identity(), Defaults) is None  # it is no value itself
+    assert numerics.find_nonfinite(nn.Identity(), Defaults) is None  # a class is not a value
     assert "input 0.best: 1 of 1" in numerics.find_nonfinite(nn.Identity(), Defaults())
 
 
@@ -1362,7 +1363,7 @@ def test_float8_buffers_are_looked_at_and_restored(name):
 def test_what_comes_first_in_a_step_is_named_first():
     model = nn.Sequential(nn.Linear(1, 1), Explodes(), nn.Linear(1, 1))
     model.register_buffer("mean", torch.tensor([math.nan]), persistent=False)
-    for number in (0, 2):  # backward() reaches the last one first
+    for number in (0, 2):  # backward() reaches the last layer first
         model[number].weight.grad = torch.tensor([[math.nan]])
     model[0].weight.requires_grad = False
     model[0].bias.data.fill_(math.nan)
@@ -1438,7 +1439,7 @@ def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(
         step(model, optimizer, scale)
         saved.restore()
         assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), before))
-    step(model, optimizer)  # and training goes on as it did
+    step(model, optimizer)  # training continues as before
     assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), next_one))
 
 
@@ -1489,7 +1490,7 @@ def test_where_the_mask_is_false_the_function_sees_the_safe_value(options, safe)
 
 
 class Masters(torch.optim.Optimizer):
-    """float32 copies of bfloat16 weights, which torch's load_state_dict would cast."""
+    """Keeps float32 copies of bfloat16 weights, which torch's load_state_dict() would cast."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})
@@ -1564,7 +1565,7 @@ def test_an_average_and_a_scaler_come_back_too(device):
 
 def test_gradients_of_a_later_step_are_gone_after_a_restore():
     model, (other,) = nn.Linear(1, 1), with_gradients([[1.0]], "cpu")
-    optimizer = torch.optim.SGD(groups([other]), lr=0.1)  # of another part than the model
+    optimizer = torch.optim.SGD(groups([other]), lr=0.1)  # for a part outside the model
     saved = numerics.Snapshot(model, optimizer)
     (model(torch.ones(1, 1)) * math.nan).sum().backward()
     model.requires_grad_(False)
@@ -1592,8 +1593,8 @@ def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
         for name, buffer in model._buffers.items():
             assert buffer is None if name.startswith("none") else torch.equal(buffer, one), name
         assert "comes" not in model._buffers
-        assert model.stays is stays  # others may hold it
-        model.growsFalse.zero_()  # and what was put back is no reference to the snapshot
+        assert model.stays is stays  # other code may refer to it
+        model.growsFalse.zero_()  # the restored buffer is not a reference to the snapshot
 
 
 def test_copies_are_kept_where_they_were_asked_to_be(device):
@@ -1621,11 +1622,11 @@ def test_what_is_restored_from_elsewhere_goes_home():
             self.state = state
 
     part = Part()
-    saved = numerics.Snapshot(part, device="meta")  # stands for a device other than the CPU
+    saved = numerics.Snapshot(part, device="meta")  # represents a device other than the CPU
     assert saved._kept[0][2][0]["shadow"][0].device.type == "meta"
     with mock.patch.object(torch.Tensor, "to", side_effect=lambda *_, **__: torch.zeros(2)) as to:
         saved.restore()
-    assert to.mock_calls[0] == mock.call("meta", copy=True)  # what is there before the restore
+    assert to.mock_calls[0] == mock.call("meta", copy=True)  # the current values
     assert to.mock_calls[1:] == [mock.call(torch.device("cpu"), copy=True)]
     assert part.state["steps"] == 3
     assert "_home" not in vars(part.state["shadow"][0])
@@ -1652,7 +1653,7 @@ def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
 
 
 def test_an_optimizer_may_lay_out_its_state_as_it_likes():
-    class Scaled(torch.optim.SGD):  # as that of apex
+    class Scaled(torch.optim.SGD):  # like the state_dict() of apex
         def state_dict(self):
             return {"inner": super().state_dict()}
 
@@ -1709,7 +1710,7 @@ def test_a_model_with_a_new_layer_is_left_as_it_is(device):
 
 
 def expanding(device):
-    """A model with two expanded buffers, of which the state_dict has one."""
+    """A model with two expanded buffers. The state_dict contains one of them."""
     model = nn.Linear(1, 1).to(device)
     for persistent in (True, False):
         buffer = torch.ones(1, 2, device=device).expand(1000, 2)
@@ -1813,7 +1814,7 @@ def test_numbers_of_a_state_may_be_inf_and_not_nan():
     model, optimizer = training("cpu")
     step(model, optimizer)
     optimizer.state[model[0].weight]["best_loss"] = math.inf
-    for mode in ("min", "max"):  # the best so far is inf, and -inf
+    for mode in ("min", "max"):  # the best value so far is inf, then -inf
         scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode)
         numerics.Snapshot(model, optimizer, scheduler)
     optimizer.param_groups[1]["lr"] = math.nan

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reference_fixes import optimizers
 
-# LBFGS keeps its state for all parameters at once and needs a closure, SparseAdam sparse gradients.
+# LBFGS keeps one state for all parameters and needs a closure; SparseAdam needs sparse gradients.
 OTHERS = {"Optimizer", "LBFGS", "SparseAdam"}
 CLASSES = {
     name: each
@@ -28,7 +28,7 @@ OPTIONS = {
     "RMSprop": {"momentum": 0.9, "centered": True},
     "SGD": {"momentum": 0.9},
 }
-SHAPES = {"Muon": [(2, 3), (3, 3)], "Adafactor": [(3,), (2, 3)]}  # Muon takes matrices only
+SHAPES = {"Muon": [(2, 3), (3, 3)], "Adafactor": [(3,), (2, 3)]}  # Muon accepts only matrices
 
 
 def parameters(name="Adam", dtype=torch.float32, device="cpu"):
@@ -88,7 +88,7 @@ def load(optimizer, state):
 
 
 def refused(error, optimizer, state):
-    """The text of the refusal, after which the optimizer is as it was."""
+    """The message of the error. Asserts that the optimizer is unchanged."""
     before, saved = state_of(optimizer), copy.deepcopy(optimizer.state_dict())
     with pytest.raises(error) as raised:
         load(optimizer, state)
@@ -124,7 +124,7 @@ def test_the_copy_is_what_torch_loads_and_shares_nothing(device, name, dtype, st
         source = made(name, parameters(name, dtype, device))
         for gradient in [0.5, *gradients][:steps]:
             step(source, gradient)
-    except (RuntimeError, TypeError, ValueError):  # no complex numbers, or not all of them
+    except (RuntimeError, TypeError, ValueError):  # no or partial support for complex numbers
         return
     state = source.state_dict()
     before = [tensor.clone() for tensor in tensors(state)]
@@ -152,7 +152,7 @@ def test_a_loaded_optimizer_goes_on_as_the_source_does(name):
 
 
 def per_element(optimizer):
-    """(position, key) of every tensor of several elements that it keeps."""
+    """(position, key) of every tensor in the state with several elements."""
     return [
         (n, key)
         for n, weight in enumerate(weights_of(optimizer))
@@ -198,7 +198,7 @@ def test_a_state_that_lacks_what_the_step_reads_is_refused(name):
         state = copy.deepcopy(source.state_dict())
         others = [each for each in state["state"][n] if each != key]
         del state["state"][n][key]
-        if not others:  # as of a parameter that had no gradient yet
+        if not others:  # like the state of a parameter that had no gradient yet
             load(made(name, parameters(name)), state)
             continue
         assert refused(ValueError, made(name, parameters(name)), state) == (
@@ -289,7 +289,7 @@ def test_only_the_second_group_may_be_what_does_not_fit():
 
 def test_the_options_of_the_state_say_what_is_kept():
     plain = trained("Adam", amsgrad=False).state_dict()
-    load(trained("Adam", amsgrad=True), plain)  # goes on without
+    load(trained("Adam", amsgrad=True), plain)  # continues without amsgrad
     plain["param_groups"][1]["amsgrad"] = True
     text = refused(ValueError, made("Adam", parameters()), plain)
     assert text.startswith("parameter 1 has no max_exp_avg_sq in the state, which Adam keeps")
@@ -326,14 +326,14 @@ def test_what_sparse_gradients_lead_to_is_compared_too():
         f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
     )
     state = copy.deepcopy(source.state_dict())
-    state["state"][0]["step"] = torch.tensor(1.0)  # a number here
+    state["state"][0]["step"] = torch.tensor(1.0)  # a number in this optimizer
     load(copied, state)
     del state["state"][1]["exp_avg_sq"]
     assert "parameter 1 has no exp_avg_sq in the state" in refused(ValueError, source, state)
 
 
 class Clipped(torch.optim.Adam):
-    """A step of one's own around that of torch."""
+    """An optimizer whose own step() calls torch's step()."""
 
     def step(self, closure=None):
         return super().step(closure)
@@ -396,9 +396,9 @@ def test_a_check_runs_no_hook_and_draws_no_number():
 
 
 class Rows(torch.optim.Optimizer):
-    """Not torch's own: keeps two values per element, and one that grows."""
+    """An optimizer outside torch. It keeps two values per element, and a value that grows."""
 
-    __module__ = "torch_optimizer.rows"  # there is such a package
+    __module__ = "torch_optimizer.rows"  # this package exists
 
     def __init__(self, weights, lr=0.1):
         super().__init__(weights, {"lr": lr})
@@ -422,7 +422,7 @@ def test_an_optimizer_of_another_kind_is_compared_with_what_it_has_itself():
     state = copy.deepcopy(source.state_dict())
     load(target, state)
     source.step()
-    load(source, state)  # what grows has had another shape
+    load(source, state)  # the value that grows had another shape
     del state["state"][1]["mean"]
     load(source, state)
     state["state"][2]["mean"] = torch.zeros(3, 2)
@@ -578,7 +578,7 @@ def test_a_tensor_learning_rate_stays_that_tensor_with_the_loaded_value(own, rat
 @pytest.mark.parametrize("loaded", [0.0, torch.tensor([0.0], requires_grad=True)])
 def test_a_tensor_learning_rate_of_zero_stays_that_tensor_and_may_have_a_gradient(loaded):
     state = trained("SGD").state_dict()
-    state["param_groups"][0]["lr"] = loaded  # torch takes one element for a number
+    state["param_groups"][0]["lr"] = loaded  # torch treats one element as a number
     optimizer, tensor = made("SGD", parameters()), torch.tensor(1.0, requires_grad=True)
     optimizer.param_groups[0]["lr"], alias = tensor, tensor.detach()
     assert load(optimizer, state).param_groups[0]["lr"] is tensor
@@ -617,7 +617,7 @@ def test_groups_that_share_a_tensor_get_each_its_own_learning_rate(kind, second)
         group["lr"] = tensor
     state = copy.deepcopy(optimizer.state_dict())
     for group, rate in zip(state["param_groups"], loaded):
-        group["lr"] = kind(rate * 1)  # another float, as from a file
+        group["lr"] = kind(rate * 1)  # a new float object, as from a file
     load(optimizer, state)
     rates = [group["lr"] for group in optimizer.param_groups]
     assert [rate.item() for rate in rates] == pytest.approx(loaded)
@@ -659,7 +659,7 @@ def test_a_learning_rate_that_is_none_changes_nothing(rate, error, text, own):
 
 def test_only_a_float_is_read_from_the_device():
     state = trained("SGD").state_dict()
-    state["param_groups"][0]["lr"] = torch.tensor(0.5, device="meta")  # cannot be read
+    state["param_groups"][0]["lr"] = torch.tensor(0.5, device="meta")  # a read would raise
     optimizer = made("SGD", parameters())
     optimizer.param_groups[0]["lr"] = torch.tensor(0.1, device="meta")
     load(optimizer, state)
@@ -741,7 +741,7 @@ def test_a_learning_rate_of_one_side_alone_is_what_torch_loads():
 
 
 def lbfgs(*shapes, dtype=torch.float32):
-    """After a step; it takes no groups."""
+    """An LBFGS after one step. LBFGS accepts no groups."""
     weights = [torch.nn.Parameter(torch.ones(shape, dtype=dtype)) for shape in shapes]
     optimizer = torch.optim.LBFGS(weights, max_iter=3)
 
@@ -806,14 +806,14 @@ def test_wrappers_of_optimizers_are_loaded_and_checked_too():
     load(Wrapped(inner), source.state_dict())
     assert_equal(state_of(inner), state_of(source))
     optimizers.check_parameters(torch.nn.ParameterList(weights_of(inner)), Wrapped(inner))
-    seen = []  # by one that has no state to show
+    seen = []  # the states loaded into an optimizer without a state_dict()
     narrow = types.SimpleNamespace(param_groups=inner.param_groups, load_state_dict=seen.append)
     load(narrow, source.state_dict())
     assert_equal(tensors(seen), state_of(source))
 
 
 class Counts(torch.optim.SGD):
-    """Saves and loads something of its own."""
+    """An optimizer that saves and loads its own entry."""
 
     counts = ()
 
@@ -908,7 +908,7 @@ def test_a_parameter_that_is_listed_twice_is_told():
     assert "as parameter 0 of optimizer 0 and as parameter 0 of optimizer 2" in told(
         ValueError, model, *both, sgd(embedding.parameters())
     )
-    optimizers.check_parameters(model, sgd(model.parameters()))  # shared, and counted once
+    optimizers.check_parameters(model, sgd(model.parameters()))  # a shared parameter counts once
     loss = model_of(2)
     assert "as parameter 0 of optimizer 0 and as parameter 1 of optimizer 0" in told(
         ValueError, torch.nn.ModuleList([model, loss]), optimizer, sgd(loss.parameters())
@@ -991,7 +991,7 @@ def test_an_optimizer_of_copies_holds_none_of_the_parameters():
 @pytest.fixture
 def one_process(tmp_path, monkeypatch):
     distributed = torch.distributed
-    # With it, a mesh of the CPU makes a group for NCCL too.
+    # With CUDA, a CPU mesh would create a group for NCCL too.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if not distributed.is_available() or not distributed.is_gloo_available():
         pytest.skip("no torch.distributed")
@@ -1006,7 +1006,7 @@ def test_a_compiled_model_has_the_same_parameters():
     model = model_of(2)
     try:
         compiled = torch.compile(model)
-    except RuntimeError as error:  # not for every Python, nor on every system
+    except RuntimeError as error:  # not supported for every Python and system
         pytest.skip(str(error))
     optimizers.check_parameters(compiled, sgd(model.parameters()))
 

@@ -17,12 +17,12 @@ VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 @pytest.fixture
 def dtypes(device):
-    """Those that the device has."""
+    """The dtypes that the device supports."""
     return [dtype for dtype in DTYPES if device != "mps" or dtype != torch.float64]
 
 
 def seeded(name, device, seed=0):
-    """A generator for the function, which draws trunc_normal_ for MPS on the CPU."""
+    """A generator for the function. trunc_normal_ draws on the CPU for MPS."""
     home = "cpu" if (name, device) == ("trunc_normal_", "mps") else device
     return torch.Generator(home).manual_seed(seed)
 
@@ -33,7 +33,7 @@ def fill(name, tensor, *options, seed=0):
 
 
 def numbers(name, device, *options, dtype=torch.float32, count=COUNT, seed=0):
-    """As float64 on the CPU."""
+    """Draws numbers, and returns them as float64 on the CPU."""
     return (
         fill(name, torch.empty(count, dtype=dtype, device=device), *options, seed=seed)
         .cpu()
@@ -42,18 +42,18 @@ def numbers(name, device, *options, dtype=torch.float32, count=COUNT, seed=0):
 
 
 def normal_cdf(z):
-    # ndtr() is 0 far out in the tail.
+    # torch.special.ndtr() returns 0 far out in the tail.
     return torch.erfc(torch.as_tensor(z, dtype=torch.float64) / -math.sqrt(2)) / 2
 
 
 def distance(x, cdf):
-    """Kolmogorov's: 0.01 for 100,000 numbers has a chance of 1 in 200 million to be reached."""
+    """Kolmogorov's distance. For 100,000 numbers, 1 in 200 million distances reaches 0.01."""
     x, count = x.sort().values, len(x)
     steps = torch.arange(count, dtype=torch.float64) / count
     return max((cdf(x) - steps).abs().max(), (cdf(x) - steps - 1 / count).abs().max()).item()
 
 
-# ---- all of them ----
+# ---- all functions ----
 
 
 @pytest.mark.parametrize("name", FILLS)
@@ -204,7 +204,7 @@ def test_normal_numbers_have_tails_in_every_dtype_166853(device, dtypes, dtype):
     if dtype not in dtypes:
         pytest.skip("MPS has no float64")
     x = (numbers("normal_", device, 3.0, 0.5, dtype=dtype) - 3.0) / 0.5
-    # 47 are expected beyond 3.5, with a standard deviation of 7.
+    # 47 numbers are expected beyond 3.5, with a standard deviation of 7.
     assert 10 < (x.abs() > 3.5).sum() < 100
     assert (x > 3.5).any()
     assert (x < -3.5).any()
@@ -247,14 +247,14 @@ def test_exponential_numbers_have_their_distribution_and_are_never_zero(
         pytest.skip("MPS has no float64")
     x = numbers("exponential_", device, rate, dtype=dtype) * rate
     assert x.min() > 0
-    assert x.max() > 8  # 34 are expected beyond
+    assert x.max() > 8  # 34 numbers are expected above 8
     assert abs(x.mean() - 1) < 0.03
     if dtype not in LOW:
         assert distance(x, lambda x: -torch.expm1(-x)) < 0.01
 
 
 def exponential_from(uniform, dtype, rate=1.0):
-    """What is made of this number of uniform_()."""
+    """The result of exponential_() if uniform_() returns this number."""
     with mock.patch.object(torch.Tensor, "uniform_", lambda x, generator: x.fill_(uniform)):
         return randomness.exponential_(torch.empty(1, dtype=dtype), rate).item()
 
@@ -262,9 +262,9 @@ def exponential_from(uniform, dtype, rate=1.0):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rate", [1.0, 4.0])
 def test_a_uniform_number_of_zero_gives_half_of_the_smallest_other_number(dtype, rate):
-    step = 2.0**-53 if dtype == torch.float64 else 2.0**-24  # of what uniform_() gives
+    step = 2.0**-53 if dtype == torch.float64 else 2.0**-24  # the resolution of uniform_()
     found, smallest = (exponential_from(uniform, dtype, rate) for uniform in (0.0, step))
-    least = torch.finfo(dtype).tiny  # more than that, but for float16
+    least = torch.finfo(dtype).tiny  # the step is larger, except in float16
     assert smallest == pytest.approx(max(least, step / rate), rel=1e-2)
     assert found == pytest.approx(max(least, step / rate / 2), rel=1e-2)
 
@@ -276,7 +276,7 @@ def test_an_exponential_number_that_the_dtype_has_not_is_its_smallest(dtype):
 
 
 def test_no_item_of_no_weight_wins_a_draw_whatever_uniform_gives():
-    """The use of the docstring, with 0 for every number of the others."""
+    """The docstring's example, where uniform_() returns 0 for all other items."""
     weights = torch.tensor([1.0] + [1e-15] * 9)
 
     def uniform_(x, generator):
@@ -301,7 +301,7 @@ def test_since_2_7_torchs_own_exponential_does_the_same(device):
         assert x.max() > 8
 
 
-# Both start with the same number and go on with different ones.
+# Both seeds start with the same number and continue with different numbers.
 SEEDS = 27024, 51983
 
 
@@ -313,7 +313,7 @@ def test_generators_in_different_states_give_different_numbers_132395(device):
 # ---- trunc_normal_ ----
 
 INTERVALS = [
-    (0.0, 0.02, -2.0, 2.0),  # of initial weights: as good as none
+    (0.0, 0.02, -2.0, 2.0),  # usual for initial weights: practically no bounds
     (0.0, 1.0, -2.0, 2.0),
     (0.0, 1.0, -math.inf, math.inf),
     (1.0, 2.0, 2.0, math.inf),
@@ -336,7 +336,7 @@ def test_truncated_numbers_have_their_distribution(device, interval):
         assert x.max() < b
     low, high = ((bound - mean) / std for bound in (a, b))
     z = (x - mean) / std
-    if low + high > 0:  # where the lower tail is, the numbers are exact
+    if low + high > 0:  # numbers are more exact in the lower tail
         low, high, z = -high, -low, -z
     start, end = normal_cdf(low), normal_cdf(high)
     assert distance(z, lambda z: (normal_cdf(z) - start) / (end - start)) < 0.01
@@ -386,14 +386,14 @@ def drawn_from(uniform, *interval, dtype=torch.float64):
         return randomness.trunc_normal_(torch.empty(1, dtype=dtype), *interval).item()
 
 
-ENDS = [0.0, 1 - 2**-53]  # of what uniform_() gives
+ENDS = [0.0, 1 - 2**-53]  # the extremes of uniform_()
 
 
 @pytest.mark.parametrize("uniform", ENDS)
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (-2.0, 2.0), (-2.0, 2.01), (-2.0, 3.0)])
 def test_the_ends_of_the_uniform_numbers_are_finite(uniform, bounds):
     expected = torch.special.ndtri(torch.tensor(uniform or 2**-54, dtype=torch.float64)).item()
-    mirrored = sum(bounds) > 0  # the upper tail is then the finer one
+    mirrored = sum(bounds) > 0  # the upper tail is then mirrored
     found = drawn_from(uniform, 0.0, 0.02, *bounds)
     assert found == pytest.approx((-expected if mirrored else expected) * 0.02, rel=1e-3)
 
@@ -420,11 +420,11 @@ def test_arguments_are_those_of_torchs_own(device):
         y, mean=1.0, std=2.0, a=0.5, b=1.5, generator=seeded("trunc_normal_", device)
     )
     assert torch.equal(x, y)
-    torch.nn.init.trunc_normal_(x.cpu(), 1.0, 2.0, 0.5, 1.5)  # MPS has no erfinv before torch 2.1
+    torch.nn.init.trunc_normal_(x.cpu(), 1.0, 2.0, 0.5, 1.5)  # MPS lacks erfinv before torch 2.1
 
 
 def test_trunc_normal_draws_in_float64_once(device):
-    """Twice as many bytes would be a copy."""
+    """Twice as many bytes would mean a copy."""
     if device == "mps":
         pytest.skip("there it is drawn on the CPU")
     tensor = torch.empty(1000, dtype=torch.bfloat16, device=device)
@@ -439,11 +439,11 @@ def test_trunc_normal_draws_in_float64_once(device):
         randomness.trunc_normal_(tensor)
     (drawn,) = made
     assert drawn.dtype == torch.float64
-    assert torch.equal(drawn.to(torch.bfloat16), tensor)  # changed in place
+    assert torch.equal(drawn.to(torch.bfloat16), tensor)  # `drawn` changed in place
 
 
 class OnMPS(torch.Tensor):
-    """A tensor of the CPU that says it is on MPS."""
+    """A CPU tensor that claims to be on MPS."""
 
     device = torch.device("mps")
 

@@ -18,11 +18,11 @@ CUDNN_FLAGS = ("enabled", "benchmark", "deterministic")
 
 
 class Interrupted(KeyboardInterrupt):
-    """Nothing but the tests raises this, and nothing that catches an Exception catches it."""
+    """Only the tests raise this error, and no `except Exception` catches it."""
 
 
 class Net(nn.Module):
-    """An RNN between everything whose behaviour depends on the mode."""
+    """An RNN between modules whose behavior depends on the mode."""
 
     def __init__(self, kind, layers, bidirectional, dropout):
         super().__init__()
@@ -43,7 +43,7 @@ class Net(nn.Module):
 
 
 class OnlyAfterTraining(torch.autograd.Function):
-    """cuDNN's backward: it wants a forward in training mode, and has no derivative."""
+    """cuDNN's backward pass: it needs a forward pass in training mode, and has no derivative."""
 
     @staticmethod
     def forward(ctx, x, training):
@@ -61,7 +61,7 @@ class OnlyAfterTraining(torch.autograd.Function):
 
 @contextlib.contextmanager
 def on_cudnn():
-    """Every RNN behaves as on cuDNN, while that is on. Yields a list of (training, dropout, cuDNN)."""
+    """Makes RNNs behave as on cuDNN while it is on. Yields a list of (training, dropout, cuDNN)."""
     ran = []
 
     def hook(module, inputs, output):
@@ -130,7 +130,7 @@ def first(output):
 
 
 def eval_gradients(model, x):
-    """By definition: of the output's sum, with a copy in eval mode and cuDNN off."""
+    """The gradients of the output's sum, by definition: with a copy in eval mode and cuDNN off."""
     model = copy.deepcopy(model).eval()
     leaf = x.clone().requires_grad_()
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
@@ -141,7 +141,8 @@ def eval_gradients(model, x):
 def assert_close(found, expected):
     assert len(found) == len(expected)
     for one, other in zip(found, expected):
-        # cuDNN adds in another order: torch's own tests allow its RNNs as much in float32.
+        # cuDNN sums in another order; torch's own tests use these tolerances for its RNNs in
+        # float32.
         torch.testing.assert_close(one, other, rtol=1e-3, atol=5e-5 if one.is_cuda else 1e-5)
 
 
@@ -157,7 +158,7 @@ def test_gradients_are_those_of_the_model_in_eval_mode(device, net, flags):
             output = net(leaf).sum()
         found = torch.autograd.grad(output, [leaf, *net.parameters()])
     assert_close(found, eval_gradients(net, x))
-    assert found[0].abs().max() > 1e-4  # through BatchNorm in train mode it would be zero
+    assert found[0].abs().max() > 1e-4  # it would be zero through BatchNorm in train mode
     assert ran == [(True, 0.0, True)]
 
 
@@ -169,7 +170,7 @@ def test_everything_is_left_as_it_was(device, net, flags, caller):
         (once,), (again,) = rnn.input_gradients(net, x), rnn.input_gradients(net, x)
         assert_same(before, state(net))
     if device == "cuda":
-        torch.testing.assert_close(once, again)  # torch's page on LSTM: cuDNN need not repeat bits
+        torch.testing.assert_close(once, again)  # torch's page on LSTM: cuDNN may differ bitwise
     else:
         assert torch.equal(once, again)
     assert [x.requires_grad, once.requires_grad] == [False, False]
@@ -207,7 +208,7 @@ class OwnForward(nn.LSTM):
 
 
 class OwnCall(nn.LSTM):
-    """As a locked dropout is written."""
+    """An LSTM with its own forward code, like a locked dropout."""
 
     def __call__(self, x):
         return super().__call__(F.dropout(x, 0.5, training=self.training))
@@ -224,7 +225,7 @@ def with_hook(*sizes):
 
 
 def with_replaced_forward(*sizes):
-    """As accelerate adds its hooks."""
+    """An LSTM whose forward is replaced, as accelerate does to add its hooks."""
     lstm = nn.LSTM(*sizes)
     forward = lstm.forward
     lstm.forward = lambda x: forward(F.dropout(x, 0.5, training=lstm.training))
@@ -331,7 +332,7 @@ def test_backward_may_follow_the_block_unless_the_model_uses_checkpointing(devic
     after = torch.autograd.grad(plain, x)
     assert_close(within + after, (expected, expected))
     model.dropouts.clear()
-    # Newer releases notice that the second is another one, 2.0 trips over it.
+    # Newer releases notice that the second forward pass differs; torch 2.0 fails in it.
     with contextlib.suppress(RuntimeError, IndexError):
         checkpointed.backward()
     assert model.dropouts == [0.9]
@@ -648,7 +649,7 @@ def test_restore_modes_gives_every_submodule_its_own_mode_back(flags):
 
 
 class LoRA(nn.Linear):
-    """Merges its factors in eval mode, as loralib does."""
+    """A layer that merges its factors in eval mode, as in loralib."""
 
     def __init__(self):
         super().__init__(2, 2)
@@ -696,7 +697,7 @@ def test_train_is_called_only_where_a_flag_has_changed():
     assert [layer.calls for layer in model] == [1, 0]
 
 
-@pytest.mark.parametrize("within", [False, True])  # whether the block raises, too
+@pytest.mark.parametrize("within", [False, True])  # True if the block raises too
 def test_a_train_that_raises_leaves_no_other_module_in_eval_mode(within):
     class Raises(LoRA):
         def train(self, mode=True):
@@ -727,7 +728,7 @@ def test_a_train_that_raises_leaves_no_other_module_in_eval_mode(within):
 def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
     model = nn.Sequential(nn.BatchNorm1d(2), nn.BatchNorm1d(2), nn.BatchNorm1d(2), nn.LSTM(2, 2))
     for part in (model[1], model[2]):
-        part._before_freeze = True  # as freeze() does, in another file
+        part._before_freeze = True  # as freeze() in modules.py does
         part.eval()
     with block(model):
         model.eval()
@@ -736,12 +737,12 @@ def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
             part.eval()
         del model[1]._before_freeze
         model[1].train()
-        model[2].train()  # by hand: it is still frozen
+        model[2].train()  # by hand: model[2] is still frozen
     assert [part.training for part in model] == [False, True, False, False]
     with block(model):
         model.eval()
         del model[0]._before_freeze
-    assert not model[0].training  # which train() of the model has not changed
+    assert not model[0].training  # train() of the model has not changed the mode
     assert model.training
 
 
@@ -755,7 +756,7 @@ def test_a_frozen_module_in_training_mode_gets_it_back():
 
 def test_what_is_frozen_in_a_module_that_shows_it_as_its_own_keeps_its_mode_alone():
     class Shows(nn.Module):
-        """As the module that torch.compile() returns."""
+        """A wrapper like the module that torch.compile() returns."""
 
         def __init__(self, inner):
             super().__init__()

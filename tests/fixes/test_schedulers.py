@@ -22,7 +22,7 @@ KINDS = ["float", "tensor"]
 
 
 def optimizer_at(*rates, kind="float", device="cpu"):
-    """Of two groups: for one rate, the second has three times as much."""
+    """An optimizer with two groups. With one rate, the second group has three times that rate."""
     rates = rates if len(rates) > 1 else (rates[0], 3 * rates[0])
     groups = [
         {
@@ -39,14 +39,14 @@ def rates_of(optimizer):
 
 
 def rate_of(optimizer):
-    """Of the first group; that of the second is checked."""
+    """The learning rate of the first group. Asserts the rate of the second group."""
     first, second = rates_of(optimizer)
     assert second == pytest.approx(3 * first)
     return first
 
 
 def run(optimizer, scheduler, steps):
-    """The learning rates of the first group, step by step."""
+    """Runs the steps, and returns the learning rate of the first group for each step."""
     rates = []
     for _ in range(steps):
         rates.append(rates_of(optimizer)[0])
@@ -61,11 +61,11 @@ def rates(schedule, steps, *, lr=1.0, kind="float", device="cpu"):
 
 
 def through_a_file(state):
-    """As a checkpoint that torch.load() reads with its default of 2.6 and later."""
+    """The state after torch.save() and torch.load() with the default since torch 2.6."""
     file = io.BytesIO()
     torch.save(state, file)
     file.seek(0)
-    # 1.13 refuses float itself.
+    # torch 1.13 rejects even float.
     return torch.load(file, weights_only=not torch.__version__.startswith("1.13."))
 
 
@@ -351,7 +351,7 @@ def test_the_first_learning_rate_is_that_which_the_first_scheduler_found():
 def test_the_first_learning_rate_is_no_tensor_that_is_written(shared):
     optimizer = optimizer_at(1.0, kind="tensor")
     group = optimizer.param_groups[0]
-    if shared:  # as SequentialLR leaves it
+    if shared:  # as after SequentialLR
         for each in optimizer.param_groups:
             each["initial_lr"] = each["lr"]
     scheduler = ScheduleLR(optimizer, linear(4, 0.5, 0))
@@ -395,16 +395,16 @@ def test_a_tensor_learning_rate_may_have_a_gradient_once_it_was_differentiated(k
 def test_no_step_waits_for_the_device():
     optimizer = optimizer_at(1.0)
     for group in optimizer.param_groups:
-        group["lr"] = torch.tensor(1.0, device="meta")  # cannot be read
+        group["lr"] = torch.tensor(1.0, device="meta")  # a read would raise
     try:
         LambdaLR(optimizer, linear(4, 1, 0))
     except RuntimeError:
         pytest.skip("the step() of 2.4 reads every tensor itself")
     scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the optimizer made no step
+        warnings.simplefilter("ignore")  # about a missing optimizer.step()
         scheduler.step()
-        # of a run whose rates were floats
+        # from a run whose rates were floats
         scheduler.load_state_dict({**scheduler.state_dict(), "base_lrs": [2.0, 6.0]})
         with mock.patch.object(torch.Tensor, "copy_", side_effect=AssertionError("CUDA waits")):
             scheduler.step()
@@ -420,7 +420,7 @@ def test_no_step_waits_for_cuda(device):
     torch.cuda.set_sync_debug_mode("error")
     try:
         scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
-        for loaded in ({}, {"base_lrs": [2.0, 6.0]}):  # of a run whose rates were floats
+        for loaded in ({}, {"base_lrs": [2.0, 6.0]}):  # from a run whose rates were floats
             scheduler.load_state_dict({**scheduler.state_dict(), **loaded})
             optimizer.step()
             scheduler.step()
@@ -466,7 +466,7 @@ def test_the_rates_can_be_asked_for_outside_of_a_step():
 
 class Stateful:
     def __init__(self):
-        self.calls = [abs]  # a function, which a checkpoint should not hold
+        self.calls = [abs]  # a function, which should not be in a checkpoint
 
     def __call__(self, step):
         return 1 / (step + 1)
@@ -563,7 +563,7 @@ def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
     tensor = torch.tensor(1.0, device=device)
     optimizer = optimizer_at(9.0, 9.0, 9.0)
     for group in optimizer.param_groups:
-        group["lr"] = tensor  # as of SGD(groups, lr=torch.tensor(1.0))
+        group["lr"] = tensor  # as in SGD(groups, lr=torch.tensor(1.0))
     schedules = [linear(4, 1, 0), lambda step: 0.1, lambda step: 0.2]
     scheduler = ScheduleLR(optimizer, schedules)
     if way != "new":
@@ -590,7 +590,7 @@ def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
         ({"last_epoch": 2, "base_lrs": [1.0]}, ValueError, "the optimizer has 2 groups"),
         ({"last_epoch": 2, "base_lrs": [1.0, "fast"]}, ValueError, "fast"),
         ({"last_epoch": 2, "base_lrs": [1.0, None]}, TypeError, "NoneType"),
-        ({"last_epoch": 3}, ValueError, "^factor at step 3=-1"),  # for the second group
+        ({"last_epoch": 3}, ValueError, "^factor at step 3=-1"),  # from the second group
         ({"last_epoch": 1.5}, TypeError, "^last_epoch=1.5: expected a whole number"),
         ({"last_epoch": -1}, ValueError, "^last_epoch=-1: expected a whole number"),
         ({"base_lrs": [1.0, 1.0]}, KeyError, "last_epoch"),
@@ -617,7 +617,7 @@ def test_a_step_that_fails_changes_no_group():
     assert rates_of(optimizer) == [1.0, 1.5]
     tensor = torch.tensor(1.0)
     for group in optimizer.param_groups:
-        group["lr"] = tensor  # as another code may
+        group["lr"] = tensor  # as other code may do
     optimizer.step()
     with pytest.raises(ValueError, match="^factor at step 1=-1"):
         scheduler.step()
@@ -809,7 +809,7 @@ def test_a_tensor_momentum_is_written_in_place_and_one_for_each_group():
 def test_no_step_of_the_momentum_waits_for_the_device():
     optimizer = with_momentum("Adam")
     for group in optimizer.param_groups:
-        group["betas"] = (torch.tensor(0.5, device="meta"), 0.99)  # cannot be read
+        group["betas"] = (torch.tensor(0.5, device="meta"), 0.99)  # a read would raise
     scheduler = ScheduleMomentum(optimizer, linear(4, 1, 0))
     scheduler.step()
     assert all(momentum.is_meta for momentum in scheduler.get_last_momentum())

@@ -1,4 +1,4 @@
-"""Fixes of several families in one run: the pairs that a trainer uses, against torch alone."""
+"""Fixes of several families in one run: pairs that a trainer uses, compared with plain torch."""
 
 import contextlib
 import copy
@@ -33,10 +33,10 @@ from reference_fixes import (
     schedulers,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of deprecations, and of masks of two kinds
+pytestmark = pytest.mark.filterwarnings("ignore")  # about deprecations and two kinds of masks
 
 HEADS, WORDS, WIDTH = 2, 7, 4
-SHORT = 0.05  # a norm to which all gradients here are clipped
+SHORT = 0.05  # the norm to which the gradients are clipped here
 OLD = amp._TORCH < (2, 3)
 NO_SCALER = "an enabled scaler for the CPU needs torch 2.3"
 scaled_or_not = pytest.mark.parametrize(
@@ -46,8 +46,8 @@ scaled_or_not = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module", autouse=True)
 def few_objects_to_collect():
-    """free_memory() collects often, which takes as long as there are objects of torch's modules."""
-    torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0).zero_grad()  # imports more of them
+    """free_memory() often collects, which takes longer the more objects torch's modules hold."""
+    torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0).zero_grad()  # imports more modules
     gc.collect()
     gc.freeze()
     yield
@@ -67,14 +67,14 @@ class Net(nn.Module):
         self.head.weight = self.embedding.weight
 
     def forward(self, words, mask):
-        """Of words (batch, length), or of vectors in their place."""
+        """The output for words of shape (batch, length), or for vectors in their place."""
         vectors = words if words.is_floating_point() else self.embedding(words)
         vectors = self.norm(vectors.transpose(1, 2)).transpose(1, 2)
         return self.head(self.rnn(self.encoder(vectors, mask))[0])
 
 
 def two_groups(model, rate=0.1):
-    """AdamW on two groups; its large eps makes no sign of a rounding error."""
+    """AdamW on two groups. Its large eps keeps rounding errors from becoming signs."""
     first = [*model.embedding.parameters(), *model.norm.parameters()]
     taken = set(map(id, first))
     second = [each for each in model.parameters() if id(each) not in taken]
@@ -102,7 +102,7 @@ class Run:
         self.model = self.called = Net().to(device)
         self.optimizer = two_groups(self.model, rate)
         precision = amp.Precision(device, torch.float32, scaled, "a test")
-        # A power of two: unscaling brings back the very gradients.
+        # With a power of two, unscaling restores the gradients exactly.
         self.scaler = amp.make_grad_scaler(precision, init_scale=2.0**6)
         self.parts = {"model": self.model, "optimizer": self.optimizer, "scaler": self.scaler}
         if scheduled:
@@ -124,7 +124,7 @@ class Run:
             self.parts[part].step()
 
     def set_by_hand(self, step):
-        """What the two schedules set at this step."""
+        """Sets the learning rates and momenta that the two schedules give at this step."""
         for group, rate in zip(self.optimizer.param_groups, (0.1, 0.05, 0.1)):
             group["lr"] = rate * factor(step)
             group["betas"] = (0.9 * momentum_factor(step), group["betas"][1])
@@ -136,7 +136,7 @@ class Run:
 
 
 def numbers():
-    """Where torch's random generators are."""
+    """The states of torch's random generators."""
     return torch.get_rng_state(), torch.cuda.get_rng_state_all()
 
 
@@ -146,7 +146,7 @@ def draw_from(state):
 
 
 def plain_window(run, words):
-    """A clipped step on the mean loss of some batches, by torch alone."""
+    """A clipped step on the mean loss of some batches, with plain torch."""
     run.optimizer.zero_grad()
     for batch in words:
         (run.loss(batch) / len(words)).backward()
@@ -161,7 +161,8 @@ def nothing(run):
 
 
 def fixed_window(run, window, middle=nothing, before=nothing):
-    """The same with the fixes; `middle` after the first backward(), `before` ahead of the step."""
+    """plain_window() with the fixes. `middle` follows the first backward(), `before` precedes the
+    step."""
     run.optimizer.zero_grad()
     for batch, share, last in window:
         run.scaler.scale(run.loss(batch) * share).backward()
@@ -172,7 +173,7 @@ def fixed_window(run, window, middle=nothing, before=nothing):
 
 
 def assert_same(one, other, said, exact=True):
-    """Bit for bit on the CPU; other devices add in an order of their own."""
+    """Compares bit for bit on the CPU. Other devices add in another order."""
     exact = exact and all(value.device.type == "cpu" for value in one[0].values())
     torch.testing.assert_close(
         one,
@@ -183,7 +184,7 @@ def assert_same(one, other, said, exact=True):
     )
 
 
-# --- what is done beside the training steps leaves no trace in them ------------------------------
+# --- code between the training steps leaves no trace in them ------------------------------
 
 
 def out_of_memory(size):
@@ -211,7 +212,7 @@ def validation(run, context):
 
 def in_other_objects(run):
     checkpoint = checkpoints.capture(**run.parts)
-    other = Run(run.mask.device.type, run.scaler.is_enabled())  # which draws
+    other = Run(run.mask.device.type, run.scaler.is_enabled())  # Run() draws random numbers
     with rnn.no_grad_eval(other.model):
         assert checkpoints.restore(checkpoint, **other.parts) == []
 
@@ -220,7 +221,7 @@ def search(run):
     def two_steps(size):
         out_of_memory(size)
         trial = copy.deepcopy(run.model)
-        modules.freeze(trial)  # no dropout, which would draw
+        modules.freeze(trial)  # disables dropout, which would draw
         modules.unfreeze(trial.head)
         optimizer = torch.optim.Adam(trial.parameters())
         for _ in range(2):
@@ -233,7 +234,7 @@ def search(run):
 def frozen_meanwhile(run):
     modules.freeze(run.model)
     run.model.train()
-    with attention.without_fast_path(run.model):  # of the frozen encoder, without a graph
+    with attention.without_fast_path(run.model):  # for the frozen encoder, without a graph
         find_nonfinite(run)
     modules.unfreeze(run.model)
 
@@ -271,7 +272,7 @@ def loaded(run):
     optimizers.load_optimizer_state(run.optimizer, run.optimizer.state_dict())
 
 
-ANYWHERE = {  # also between a backward() and the step
+ANYWHERE = {  # even between a backward() and the step
     "find_nonfinite": find_nonfinite,
     "Snapshot": lambda run: numerics.Snapshot(*run.parts.values()),
     "scratch_gradients": scratch,
@@ -292,7 +293,7 @@ BETWEEN = {"freeze": frozen_meanwhile, "Snapshot.restore": there_and_back}
 
 @pytest.mark.parametrize("first", ANYWHERE)
 def test_whatever_is_called_beside_the_steps_training_goes_on_as_alone(device, first):
-    """Each pair in one window: one in its middle, one ahead of its step or behind it."""
+    """Runs each pair in one window: one in the middle, the other before or after the step."""
     run, plain = Run(device, scaled=not OLD), Run(device)
     names = [*ANYWHERE, *BETWEEN]
     for number, second in enumerate(names[names.index(first) :]):
@@ -328,7 +329,7 @@ EVALUATED = {"restore_modes", "no_grad_eval", "differentiable_eval"}
 
 
 def looks(model):
-    """What a block has to put back."""
+    """The settings that a block has to restore."""
     switch = getattr(getattr(torch.backends, "mha", None), "get_fastpath_enabled", lambda: True)
     return (
         [(type(part), part.training, part.__dict__.get("dropout")) for part in model.modules()],
@@ -343,7 +344,7 @@ def test_blocks_in_any_order_give_the_answer_of_eval_mode_and_leave_no_trace(dev
     run = Run(device)
     plain_window(run, run.batches[:2])
     vectors = run.model.embedding(run.batches[0]).detach().requires_grad_()
-    expected = copy.deepcopy(run.model).eval()(vectors, run.mask)  # with a graph: not fused
+    expected = copy.deepcopy(run.model).eval()(vectors, run.mask)  # with a graph, so not fused
     (wanted,) = torch.autograd.grad(expected.square().sum(), vectors)
     if frozen != "nothing":
         modules.freeze(run.model if frozen == "all" else getattr(run.model, frozen))
@@ -423,7 +424,8 @@ def test_attention_that_is_frozen_without_its_fast_path_stays_frozen(device, dep
     assert [type(part) for part in model.modules()] == kinds
 
 
-# --- steps that go wrong, and the ways back ------------------------------------------------------
+# --- failed steps, and the recovery from them
+# ------------------------------------------------------
 
 STEPS = {
     "optimizer_step": lambda run: amp.optimizer_step(run.optimizer, run.scaler, max_norm=SHORT),
@@ -460,7 +462,7 @@ def test_after_a_bad_window_all_goes_on_as_if_it_had_not_been(device, step, scal
             run.step_schedules()
             if back == "Snapshot":
                 good.restore()
-                draw_from(before)  # which are none of its parts
+                draw_from(before)  # random states are not among the parts
             else:
                 assert checkpoints.restore(checkpoint, **run.parts) == []
         (window,) = amp.windows(words, 2)
@@ -485,7 +487,7 @@ def test_gradients_of_a_step_that_raised_are_refused_whatever_looked_at_them(dev
 
     for look in ANYWHERE:
         before = numbers()
-        plain.loss(*first)  # moves the running statistics
+        plain.loss(*first)  # changes the running statistics
         plain_window(plain, second)
         draw_from(before)
         run.optimizer.zero_grad()
@@ -503,7 +505,7 @@ def test_gradients_of_a_step_that_raised_are_refused_whatever_looked_at_them(dev
 @pytest.mark.parametrize("where", ["forward", "step"])
 def test_a_window_that_ran_out_of_memory_is_repeated_in_smaller_batches(device, where):
     run, plain = Run(device, scaled=not OLD), Run(device)
-    for one in (run, plain):  # no batch counts as a whole
+    for one in (run, plain):  # uses no statistics of whole batches
         one.model.eval()
     failing = run.model.head if where == "forward" else run.optimizer
     name = "register_forward_hook" if where == "forward" else "register_step_pre_hook"
@@ -548,7 +550,8 @@ def test_a_running_mean_is_a_part_of_a_checkpoint(device):
     assert mean.compute() == again.compute() == whole.compute()
 
 
-# --- parts that come and go ----------------------------------------------------------------------
+# --- parts that are added and removed
+# ----------------------------------------------------------------------
 
 
 def reload(name, checkpoint, run):
@@ -646,7 +649,7 @@ def test_a_part_that_thaws_gets_a_group_and_a_place_in_the_schedules(device):
 
 
 class Rows(Dataset):
-    """Row n and a number of a generator of its own."""
+    """Row n, and a number from the dataset's own generator."""
 
     def __init__(self):
         self.own = random.Random(0)
@@ -795,14 +798,14 @@ def test_a_row_that_does_not_fit_is_named_before_anything_was_stepped(device):
     assert seen == [0.5, 0.5]
 
 
-# --- gradients in the memory of others -----------------------------------------------------------
+# --- gradients in shared memory -----------------------------------------------------------
 
 
 @pytest.fixture
 def one_rank(tmp_path, monkeypatch, device):
     if device != "cpu" or not torch.distributed.is_available():
         pytest.skip("the ranks of this test are on the CPU")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)  # not to be asked
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)  # must not be queried
     meeting = f"file://{tmp_path / 'meeting'}"
     torch.distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
     yield
@@ -840,11 +843,12 @@ def test_windows_of_ddp_reduce_once_whatever_looks_at_its_gradients(one_rank, vi
     optimizers.check_parameters(run.called, run.optimizer)
 
 
-# --- one trainer with all of it ------------------------------------------------------------------
+# --- one trainer with all the fixes
+# ------------------------------------------------------------------
 
 
 class Sentences(Dataset):
-    """Words, padded at the end, and the word to predict at each place; -1 is not known."""
+    """Words, padded at the end, and the word to predict at each position; -1 means unknown."""
 
     def __len__(self):
         return 17
@@ -945,7 +949,7 @@ class Trainer:
         self.step, self.means = values["step"], values["means"]
 
     def evaluate(self):
-        """Also all that somebody looks at, or tries, between two steps."""
+        """Evaluates, and also does everything that people inspect or try between two steps."""
         batch = data_loading.to_device(
             data_loading.collate([Sentences()[3]]), self.precision.device
         )
@@ -975,8 +979,8 @@ class Trainer:
 
 
 def plain_run(device):
-    """The same training without an interruption, by torch alone."""
-    model, bias = pretrained(device)  # the bias is drawn by a fix, as a given number
+    """The same training without an interruption, with plain torch."""
+    model, bias = pretrained(device)  # a fix has drawn the bias, which is taken as given
     noise = torch.Generator(device).manual_seed(1)
     model.head.bias.data.copy_(bias)
     model.norm.eval().requires_grad_(False)
@@ -987,7 +991,7 @@ def plain_run(device):
     step, means = 0, []
 
     def total(batch, noisy=True):
-        """The sum over all targets that are known."""
+        """The loss summed over all known targets."""
         words, padding, target = (batch[key].to(device) for key in ("words", "padding", "target"))
         vectors = model.embedding(words)
         if noisy:

@@ -9,7 +9,7 @@ import hypothesis
 import pytest
 import torch
 
-# The tests import the copies by the name that they have upstream.
+# The tests import the copies by their upstream name.
 package = types.ModuleType("reference_fixes")
 package.__path__ = [str(Path(__file__).resolve().parent.parent)]
 sys.modules["reference_fixes"] = package
@@ -17,7 +17,7 @@ sys.modules["reference_fixes"] = package
 hypothesis.settings.register_profile("vendored", max_examples=25, deadline=None)
 hypothesis.settings.load_profile("vendored")
 
-torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact ones
+torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact results
 
 
 @pytest.fixture(scope="session")
