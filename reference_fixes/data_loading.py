@@ -431,8 +431,8 @@ class ResumableBatches:
     Prefetcher. It counts the batches that the loop has received, not the batches that workers have
     read. After load_state_dict()
 
-    - the rest of the epoch has the same batches as without the interruption, and so do the next
-      epochs: the sampler restarts from its generator's state at the start of the epoch;
+    - the rest of the epoch and the next epochs have the same batches as without the interruption,
+      because the sampler restarts from its generator's state at the start of the epoch;
     - batches that the loop has already received are skipped without being loaded;
     - a loader that starts in the middle of an epoch, or with persistent workers between two epochs,
       does not change the global random state of torch, if counted() gets the loader itself or a

@@ -108,7 +108,7 @@ def match_by_name(
 
 
 def _by_name(value: Any) -> dict[Any, Any] | None:
-    """Maps the names in the value to their values. None if it has no names."""
+    """The items in the value by name, or None if they have no names."""
     if isinstance(value, type):
         return None
     if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput, TensorDict
@@ -317,7 +317,7 @@ class RunningMean:
         return float(self._sum) / weight
 
     def state_dict(self) -> dict[str, float]:
-        """The sum and the weight so far, as two numbers. Waits for the device."""
+        """The sum and the weight so far, as two numbers. The call waits for the device."""
         return {"sum": float(self._sum), "weight": float(self._weight)}
 
     def load_state_dict(self, state_dict: Mapping[str, float]) -> None:

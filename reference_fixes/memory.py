@@ -96,7 +96,7 @@ def free_memory() -> None:
     """Frees memory that nothing refers to: runs the garbage collector, then empties the caches.
 
     While an out-of-memory error is handled, its traceback keeps the tensors of the failed step
-    alive; drop_frames() releases these tensors. free_memory() therefore also works in `except`,
+    alive; drop_frames() releases these tensors. Therefore, free_memory() also works in `except`,
     `finally` and `__exit__`, where gc.collect() and empty_cache() free none of them.
     """
     handled = sys.exc_info()[1]
@@ -120,7 +120,7 @@ def find_batch_size(
 
     run() is called at most ceil(log2(largest - smallest + 1)) + 1 times, first with `largest`, then
     by bisection. If a size fits, all smaller sizes therefore have to fit. Memory is freed and the
-    caches are emptied before each call and after the last call. Other exceptions are passed on.
+    caches are emptied before each call and after the last call. Other exceptions propagate.
 
     - run(size) should do two complete training steps, because the optimizer's state is in memory
       from the second step on.

@@ -33,7 +33,7 @@ def freeze(module: torch.nn.Module) -> None:
     """Freezes a module: it computes as in eval mode, and neither training nor train() changes that.
 
     With requires_grad_(False) alone, BatchNorm still updates its running statistics, and the
-    model's next train() undoes eval(). freeze() keeps every submodule in eval mode, even a
+    model's next train() undoes eval(). After freeze(), every submodule stays in eval mode, even a
     submodule without statistics, such as dropout, so the features of a frozen part are the same in
     every epoch. Code that sets the attribute training, or requires_grad of a parameter, still has
     its effect.
@@ -102,8 +102,8 @@ def unfreeze(module: torch.nn.Module) -> None:
     that freeze() created remains among its bases, without effect.
 
     Raises:
-        TypeError: the argument is not a module, or one of its parameters was hidden after freeze(),
-            as by a parametrization or FSDP1: undo that first.
+        TypeError: the argument is not a module, or a parametrization or FSDP1 has hidden one of its
+            parameters since freeze(): undo that first.
         ValueError: freeze() has frozen nothing in the module.
 
     >>> layer = torch.nn.Linear(2, 2)

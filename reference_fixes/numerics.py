@@ -471,7 +471,8 @@ class Snapshot:
     step.
 
     Args:
-        parts: a model, optimizer, scheduler, EMA, GradScaler. All buffers of a model are kept.
+        parts: a model, an optimizer, a scheduler, an EMA, a GradScaler. All buffers of a model are
+            kept.
         device: the device that keeps the copies, such as "cpu"; None for the originals' devices.
 
     Raises:
@@ -582,7 +583,7 @@ def apply_where(
     """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients.
 
     In backward(), torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through the
-    function where the mask is false. apply_where() gives the function `safe` in those places, a
+    function where the mask is false. Here, the function gets `safe` in those places instead, a
     value at which the function and its derivative are finite.
 
     Args:

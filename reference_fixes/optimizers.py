@@ -40,10 +40,10 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
     after the model changes.
 
     Optimizers may include or omit frozen parameters. A weight that layers share counts once. A
-    model that is wrapped by DistributedDataParallel or torch.compile has the same parameters.
-    fully_shard() replaces the parameters: build the optimizer after it, and call check_parameters()
-    between steps, because the model has unsharded parameters from forward to backward. An optimizer
-    of copies, such as master weights, has no parameter of the model.
+    model that is wrapped by DistributedDataParallel or torch.compile has the same parameters. After
+    fully_shard(), the model has other parameters: build the optimizer afterwards, and call
+    check_parameters() between steps, because the model has unsharded parameters from forward to
+    backward. An optimizer of copies, such as master weights, has no parameter of the model.
 
     Args:
         model: the module to train. Put several modules, such as a model and a loss with weights,
@@ -293,7 +293,7 @@ def _layouts(
         sparse = kind is torch.optim.SparseAdam and stand_in.dim() > 0
         stand_in.grad = _without_values(stand_in) if sparse else torch.empty_like(stand_in)
     probe = kind([{**_options(group), "params": stand_ins}], lr=0.1)  # type: ignore[call-arg]
-    needed, before = list(probe.defaults), dict(probe.state)  # some have a state before a step
+    needed, before = list(probe.defaults), dict(probe.state)  # some have state before a step
     options = {**_options(saved), "params": list(range(len(stand_ins)))}
     probe.load_state_dict({"state": {}, "param_groups": [options]})
     missing = [key for key in needed if key not in probe.param_groups[0]]
@@ -334,7 +334,7 @@ def _options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
-    """Yields a sentence for each LBFGS tensor without the total size of all parameters."""
+    """Yields a sentence for each LBFGS tensor that does not have the size of all parameters."""
     total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
     for state in states:
         for key, value in state.items() if isinstance(state, Mapping) else ():

@@ -110,11 +110,11 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     - The host waits for the device only in torch 2.4, whose own step() waits, and if a tensor was
       loaded as the first rate while "lr" is a float or on another device.
     - To resume, call load_state_dict() before or after the optimizer loads its state. Without a
-      state of the scheduler, pass `step`, after the optimizer has loaded its state.
+      state of the scheduler, pass `step` after the optimizer has loaded its state.
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
-        step: the number of steps before.
+        step: the number of steps already taken.
 
     Raises:
         TypeError, ValueError: a schedule is not callable, the list does not have one function per
@@ -158,8 +158,8 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         return _products(self.optimizer.param_groups, self.lr_lambdas, first, step)
 
     def get_last_lr(self) -> list[Any]:
-        """The current learning rate of each group. A tensor is a copy, which no later step
-        changes."""
+        """The learning rate of each group now. Tensors are copies, which later steps do not
+        change."""
         return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -197,7 +197,7 @@ class ScheduleMomentum:
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
-        step: the number of steps before.
+        step: the number of steps already taken.
 
     Raises:
         TypeError, ValueError: as in ScheduleLR; a group has no momentum, or the momentum of all
@@ -235,7 +235,7 @@ class ScheduleMomentum:
         self._set(self.last_step + 1, self.first)
 
     def get_last_momentum(self) -> list[Any]:
-        """The current momentum of each group. A tensor is a copy, which no later step changes."""
+        """The momentum of each group now. Tensors are copies, which later steps do not change."""
         return [_copy(_momentum(group)) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -301,7 +301,7 @@ def _one_for_each(schedule: Any, count: int) -> list[Callable[[int], float]]:
 
 
 def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> list[Any]:
-    """The first values times the factors at the step. It writes nothing."""
+    """The first values times the factors at the step, as new values."""
     if not len(groups) == len(first) == len(schedules):
         raise ValueError(
             f"the optimizer has {len(groups)} groups, the scheduler {len(first)}: make "

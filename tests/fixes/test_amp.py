@@ -560,7 +560,7 @@ NUMBERS = [[(2, 0)] * 7, [(3, 0)] * 5]
 
 
 def batches_of(rank, rows):
-    """Yields (x, y, mask of the rows that count). Padded rows are NaN."""
+    """Batches of (x, y, mask of the rows that count). In padded rows, y is NaN."""
     torch.manual_seed(rank)
     made = []
     for count, padded in rows[rank]:

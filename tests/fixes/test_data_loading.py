@@ -1902,7 +1902,7 @@ def test_an_error_without_a_sample_as_its_cause_passes_as_it_is():
         data_loading.collate(None)
 
 
-@pytest.mark.parametrize("errors", [0, 1])  # before it
+@pytest.mark.parametrize("errors", [0, 1])  # errors before the interrupt
 def test_an_interrupt_of_collate_passes_as_it_is(errors):
     raised = [ValueError] * errors + [KeyboardInterrupt] + [ValueError] * 9
     patch = mock.patch.object(data_loading, "default_collate", side_effect=raised)

@@ -370,7 +370,7 @@ def dynamo():
         torch.compile(nn.Identity(), backend="eager")
     except AttributeError:
         pytest.skip("torch.compile came in 2.0")
-    except RuntimeError as error:  # torch 2.0 lacks support for Python 3.11
+    except RuntimeError as error:  # torch 2.0 cannot compile on Python 3.11
         if "supported" not in str(error):
             raise
         pytest.skip(str(error))

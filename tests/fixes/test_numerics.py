@@ -26,7 +26,7 @@ from reference_fixes import numerics
 
 
 def groups(parameters):
-    """Groups the parameters as most trainers do: the first half (none, if there is one) and the
+    """Groups parameters as most trainers do: the first half (empty for one parameter) and the
     rest."""
     parameters = list(parameters)
     half = len(parameters) // 2
@@ -460,9 +460,9 @@ def with_a_process_group(rank):
 
     mesh, found = init_device_mesh("cpu", (2,)), []
     newest, mixed = numerics._TORCH, ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))
-    for name, version, layouts in (  # of one sharded row, rank 1 has nothing
+    for name, version, layouts in (  # rank 1 has nothing of a single sharded row
         ("SGD", newest, mixed),
-        ("SGD", (2, 0), mixed),  # 2.0 scales one gradient after the other
+        ("SGD", (2, 0), mixed),  # torch 2.0 scales one gradient after the other
         ("AdamW fused", newest, ((4, Shard(0)), (2, Shard(0)))),
     ):
         for spoilt in (1.0, math.nan, math.inf, 1e30):
