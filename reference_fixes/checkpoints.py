@@ -548,7 +548,7 @@ def _random() -> dict[str, Any]:
 
 
 def _set_random(states: Mapping[str, Any]) -> list[str]:
-    """Sets the random states, and returns a line for each state that could not be set."""
+    """Sets the random states, and returns a line for each problem."""
     problems = []
     torch.set_rng_state(states["torch"])
     version, numbers, gauss = states["python"]
