@@ -45,16 +45,29 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
     """The version of torch, and each job's exit status (negative: a signal) and output."""
     from matrix.run import runner
 
-    at_once = max(1, runner.cores() // 2)  # two groups of tests call this function at the same time
-    done = subprocess.run(
-        [sys.executable, __file__, str(at_once)],
-        input=json.dumps([asdict(job) for job in jobs]),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    answer = json.loads(done.stdout.splitlines()[-1])
+    at_once = max(1, runner.cores() // 2)  # the other half runs other tests
+    server = _server()
+    assert server.stdin and server.stdout
+    server.stdin.write(json.dumps([at_once, [asdict(job) for job in jobs]]) + "\n")
+    server.stdin.flush()
+    answer = json.loads(server.stdout.readline() or "{}")
+    if not answer:
+        raise RuntimeError(f"the server of forked processes ended with {server.wait()}")
     return answer["torch"], [(status, output) for status, output in answer["ended"]]
+
+
+_servers: list[subprocess.Popen[str]] = []
+
+
+def _server() -> subprocess.Popen[str]:
+    """The process that forks, which starts once per process of the tests and then waits for jobs.
+
+    It ends when its standard input is closed, as happens at the end of the tests.
+    """
+    if not _servers or _servers[-1].poll() is not None:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        _servers.append(subprocess.Popen([sys.executable, __file__], **pipes, text=True))
+    return _servers[-1]
 
 
 def _trace(path: str, lines: str) -> None:
@@ -89,6 +102,7 @@ def _run(job: Job, output: IO[bytes]) -> None:
     try:
         os.setsid()
         signal.alarm(int(job.seconds) + 30)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as in a terminal, because a crash does not flush
@@ -119,10 +133,20 @@ def _main() -> None:
         import torch._dynamo
 
     torch.set_num_threads(1)
-    jobs = [Job(**fields) for fields in json.load(sys.stdin)]
-    at_once = int(sys.argv[1])
+    answers = os.dup(1)
+    os.set_inheritable(answers, False)
+    os.dup2(2, 1)  # no other output may get between the answers
+    for line in sys.stdin:
+        at_once, jobs = json.loads(line)
+        ended = _run_jobs([Job(**fields) for fields in jobs], at_once)
+        answer = json.dumps({"torch": torch.__version__, "ended": ended})
+        with os.fdopen(os.dup(answers), "w") as file:
+            file.write(f"{answer}\n")
+
+
+def _run_jobs(jobs: list[Job], at_once: int) -> list[tuple[int, str] | None]:
     ended: list[tuple[int, str] | None] = [None] * len(jobs)
-    running: dict[int, tuple[int, IO[bytes]]] = {}  # process id -> number and output of the job
+    running: dict[int, tuple[int, IO[bytes]]] = {}  # process -> number and output of its job
     waiting = list(enumerate(jobs))[::-1]
     failed: set[str] = set()  # groups
     while waiting or running:
@@ -139,7 +163,7 @@ def _main() -> None:
             break
         pid, status = os.wait()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # and the processes that the program started
+            os.killpg(pid, signal.SIGKILL)  # the processes that it started
         number, output = running.pop(pid)
         with output:
             output.seek(0)
@@ -147,7 +171,7 @@ def _main() -> None:
         ended[number] = os.waitstatus_to_exitcode(status), text
         if status and jobs[number].group:
             failed.add(jobs[number].group)
-    print(json.dumps({"torch": torch.__version__, "ended": ended}))
+    return ended
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def printed(tmp_path_factory, device):
     return torch, {reproducer.id: answer for reproducer, answer in zip(concerned, ended)}
 
 
-@pytest.mark.xdist_group("programs")
+@pytest.mark.xdist_group("forked")
 @pytest.mark.parametrize("reproducer", REPRODUCERS, ids=lambda reproducer: reproducer.id)
 def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_does_not(
     reproducer, device, printed

@@ -27,7 +27,7 @@ def results(device):
     return {result.id: result for result in report.results}
 
 
-@pytest.mark.xdist_group("repros")
+@pytest.mark.xdist_group("forked")
 @each_reproducer
 def test_reproducer_is_as_its_header_says(reproducer, device, results):
     if device not in reproducer.affected:
@@ -129,7 +129,7 @@ def ran(file):
     )
 
 
-@pytest.mark.xdist_group("repros")
+@pytest.mark.xdist_group("forked")
 @each_reproducer
 def test_run_alone_it_says_what_it_saw_and_exits_as_git_bisect_run_expects(
     reproducer, device, results, alone
@@ -191,7 +191,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.xdist_group("repros")
+@pytest.mark.xdist_group("forked")
 @each_reproducer
 def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, device, results, alone):
     if device not in reproducer.affected or results[reproducer.id].verdict == "unavailable":

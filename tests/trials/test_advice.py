@@ -48,7 +48,7 @@ def test_the_page_of_advice_is_current() -> None:
     assert readings.PAGE.read_text(encoding="utf-8") == readings.page()
 
 
-@pytest.mark.xdist_group("advice")
+@pytest.mark.xdist_group("forked")
 def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
     """Runs each advice in one of its settings, selected by the id."""
     sample = []
@@ -61,7 +61,7 @@ def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
     assert unmet(sample, tmp_path) == []
 
 
-@pytest.mark.xdist_group("advice-old")
+@pytest.mark.xdist_group("forked")
 def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
     old = [
         lines for place in PLACES for lines in pasting.once_given(place, BY_ID[place.id], VERSION)
@@ -120,7 +120,7 @@ HARMS = (  # (a line before the right lines, the message about it)
 )
 
 
-@pytest.mark.xdist_group("advice-old")
+@pytest.mark.xdist_group("forked")
 def test_each_harm_is_found(tmp_path: Path) -> None:
     (tmp_path / "planted").mkdir()
     path = tmp_path / "planted/one.py"
