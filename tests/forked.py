@@ -47,7 +47,8 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
 
     at_once = max(1, runner.cores() // 2)  # the other half runs other tests
     server = _server()
-    assert server.stdin and server.stdout
+    assert server.stdin
+    assert server.stdout
     server.stdin.write(json.dumps([at_once, [asdict(job) for job in jobs]]) + "\n")
     server.stdin.flush()
     answer = json.loads(server.stdout.readline() or "{}")
