@@ -66,8 +66,9 @@ def _server() -> subprocess.Popen[str]:
     It ends when its standard input is closed, as happens at the end of the tests.
     """
     if not _servers or _servers[-1].poll() is not None:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        _servers.append(subprocess.Popen([sys.executable, __file__], **pipes, text=True))
+        pipe = subprocess.PIPE
+        command = [sys.executable, __file__]
+        _servers.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
     return _servers[-1]
 
 
