@@ -1,8 +1,13 @@
-"""Reads causes.toml: messages with several causes, and a check that identifies each cause."""
+"""Reads messages/*.toml: messages with several causes, and a check that identifies each cause.
+
+Reproducers raise the messages of training.toml. The other files list messages that no run here has
+raised, because they need hardware or an installation that the measurements do not have.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, repeat
@@ -12,15 +17,22 @@ from . import catalog, checked, toml
 from .catalog import Reproducer
 from .checked import key, string, strings
 
-CAUSES = Path(__file__).with_name("causes.toml")
+MESSAGES = Path(__file__).with_name("messages")
+TRAINING = "training.toml"  # the file of the messages that reproducers raise
+NAMES = Path(__file__).with_name("messages.txt")  # every name that ever had a page
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
     cause: str = key(string)
-    check: str = key(string)  # how to recognize this cause
+    check: str = key(string)  # how to recognize this cause, and what to change
     see: str = key(string, default="")  # the id of a reproducer that has this cause
-    line: int  # in causes.toml
+    source: str = key(string, default="")  # a page that names a cause that no run here has shown
+    supports: str = key(
+        string, default=""
+    )  # a regex: a text that contains it speaks for this cause
+    excludes: str = key(string, default="")  # a regex: a text that contains it speaks against it
+    line: int  # in the file
 
     def as_json(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in checked.keys(Cause)}
@@ -30,14 +42,34 @@ def _tables(value: object) -> str | None:
     return None if isinstance(value, list) and value else "is not a list of causes"
 
 
+def _is_name(value: object) -> str | None:
+    if isinstance(value, str) and re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", value):
+        return None
+    return "is not lowercase words with hyphens between them"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Group:
     """One message and its causes."""
 
+    name: str = key(_is_name)  # of its page, messages/NAME.html, which people link to
     title: str = key(string)
+    # regexes of messages that no reproducer raises: each cause without `see` has a source
+    texts: tuple[str, ...] = key(strings, default=())
     causes: tuple[Cause, ...] = key(_tables)  # the most likely first
     keywords: tuple[str, ...] = key(strings, default=())  # the symptom in users' words
+    path: Path
     line: int
+
+    @property
+    def patterns(self) -> Iterator[tuple[str, str, int]]:
+        """(key, pattern, line) of each regex."""
+        for text in self.texts:
+            yield "texts", text, self.line
+        for cause in self.causes:
+            for name in ("supports", "excludes"):
+                if pattern := getattr(cause, name):
+                    yield name, pattern, cause.line
 
     def reproducers(self, by_id: dict[str, Reproducer]) -> list[Reproducer]:
         return [by_id[cause.see] for cause in self.causes if cause.see in by_id]
@@ -45,54 +77,83 @@ class Group:
 
 @cache
 def load() -> list[Group]:
-    """Every valid group of causes.toml. Raises TOMLDecodeError."""
-    return _read()[0]
+    """Every valid group. Raises TOMLDecodeError."""
+    return [group for path in files() for group in _read(path)[0]]
 
 
-def problems(reproducers: list[Reproducer]) -> list[str]:
-    """One line per problem in causes.toml: unknown keys and ids, an id in two groups, or a message
-    shared by reproducers that are not in the same group.
+def files() -> list[Path]:
+    return sorted(MESSAGES.glob("*.toml"))
+
+
+def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
+    """One line per problem: unknown keys and ids, an id in two groups, a message shared by
+    reproducers that are not in the same group, or a name that is not `listed`, or no longer used.
     """
-    try:
-        groups, wrong = _read()
-    except toml.TOMLDecodeError as error:
-        place = re.search(r"line (\d+)", str(error))
-        return [_at(int(place[1]) if place else 1, f"not TOML: {error}")]
+    groups: list[Group] = []
+    wrong: list[str] = []
+    for path in files():
+        try:
+            read, its_problems = _read(path)
+        except toml.TOMLDecodeError as error:
+            place = re.search(r"line (\d+)", str(error))
+            read, its_problems = (
+                [],
+                [_at(path, int(place[1]) if place else 1, f"not TOML: {error}")],
+            )
+        groups += read
+        wrong += its_problems
     if wrong:  # the other checks would only report these groups as missing
         return wrong
     reproducers = [reproducer for reproducer in reproducers if reproducer.is_current]
     known_ids = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, Group] = {}
+    names: dict[str, Group] = {}
     for group in groups:
+        if other := names.get(group.name):
+            wrong.append(_at(group.path, group.line, f"{group.name!r} is also {other.title!r}"))
+        elif group.name not in listed:
+            wrong.append(_at(group.path, group.line, f"{group.name!r} is not in {NAMES.name}"))
+        names[group.name] = group
         for cause in group.causes:
+            if group.texts and not (cause.see or cause.source):
+                problem = "it has neither `see` nor `source`, and no run here has shown it"
+                wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if not cause.see:
                 continue
             if cause.see not in known_ids:
                 problem = f"no reproducer {cause.see!r}, or a retired one"
-                wrong.append(_at(cause.line, f"{group.title!r}: {problem}"))
+                wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if other := group_of.get(cause.see):
                 both = f"{other.title!r} (line {other.line}) and {group.title!r}"
-                wrong.append(_at(cause.line, f"{cause.see!r} is listed under both {both}"))
+                wrong.append(
+                    _at(group.path, cause.line, f"{cause.see!r} is listed under both {both}")
+                )
             group_of[cause.see] = group
+    wrong += [
+        f"{NAMES}:1: {name!r} is no longer a message; people may link to its page"
+        for name in sorted(listed - set(names))
+    ]
     sharing: dict[str, list[str]] = {}
     for reproducer in reproducers:
         for pattern in reproducer.texts:
             sharing.setdefault(pattern, []).append(reproducer.id)
     for pattern, ids in sharing.items():
-        lines = {group_of[id].line if id in group_of else 0 for id in ids}
-        if len(ids) > 1 and (len(lines) > 1 or 0 in lines):
+        its_groups = {group_of[id].name: group_of[id] for id in ids if id in group_of}
+        if len(ids) > 1 and (len(its_groups) > 1 or any(id not in group_of for id in ids)):
             sentence = f"{', '.join(ids)} share {pattern!r} and are not in one group"
-            wrong.append(_at(max(1, *lines), sentence))
+            last = next(reversed(its_groups.values()), None)
+            where = (last.path, last.line) if last else (MESSAGES / TRAINING, 1)
+            wrong.append(_at(*where, sentence))
     return wrong
 
 
-def _at(line: int, problem: str) -> str:
-    return f"{CAUSES}:{line}: {problem}"
+def _at(path: Path, line: int, problem: str) -> str:
+    return f"{path}:{line}: {problem}"
 
 
-def _read() -> tuple[list[Group], list[str]]:
-    """The valid groups, and one line per problem in the other groups."""
-    source = CAUSES.read_text(encoding="utf-8")
+def _read(path: Path) -> tuple[list[Group], list[str]]:
+    """The valid groups of a file, and one line per problem in the other groups."""
+    source = path.read_text(encoding="utf-8")
     groups: list[Group] = []
     problems = []
     parsed = toml.loads(source).get("message", [])
@@ -112,13 +173,11 @@ def _read() -> tuple[list[Group], list[str]]:
                 causes.append(Cause(**cause, line=line))
         if wrong:
             title = raw.get("title", f"message {number}")
-            problems += [_at(line, f"{title!r}: {sentence}") for line, sentence in wrong]
+            problems += [_at(path, line, f"{title!r}: {sentence}") for line, sentence in wrong]
         else:
-            keywords = tuple(raw.get("keywords", ()))
-            title = raw["title"]
-            groups.append(
-                Group(title=title, causes=tuple(causes), keywords=keywords, line=place.line)
-            )
+            raw |= {"causes": tuple(causes)}
+            raw |= {name: tuple(raw.get(name, ())) for name in ("keywords", "texts")}
+            groups.append(Group(**raw, path=path, line=place.line))
     return groups, problems
 
 

@@ -100,7 +100,8 @@ def lint(
         problems += _files_of_rules(reproducers)
         problems += search.problems({reproducer.id for reproducer in reproducers})
         problems += device_problems(devices.ROWS)
-        problems += causes.problems(reproducers)
+        names = set(causes.NAMES.read_text(encoding="utf-8").split())
+        problems += causes.problems(reproducers, names) or explain.problems_of_groups()
     return problems
 
 

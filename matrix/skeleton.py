@@ -120,6 +120,7 @@ _CAUSE = (
 MESSAGE = f"""
 
 [[message]]
+name = {{name}}
 title = {{title}}
 causes = [
 {_CAUSE}
@@ -209,17 +210,25 @@ def create_rule(
     return tuple(texts)
 
 
-def create_message(title: str, file: Path = causes.CAUSES) -> Path:
-    """Starts a message with several causes, at the end of causes.toml.
+def create_message(
+    title: str,
+    file: Path = causes.MESSAGES / causes.TRAINING,
+    names: Path = causes.NAMES,
+) -> Path:
+    """Starts a message with several causes, at the end of the file, and lists its name.
 
     Raises SkeletonError with the reason; in that case, nothing was written.
     """
+    name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-")
     try:
-        text = file.read_text(encoding="utf-8")
+        text, listed = file.read_text(encoding="utf-8"), names.read_text(encoding="utf-8").split()
         quoted = json.dumps(title, ensure_ascii=False)  # also a valid TOML string
         if f"\ntitle = {quoted}\n" in text:
             raise SkeletonError(f"{file} has the message {title!r}; add a cause to it")
-        write_whole(file, text.rstrip("\n") + MESSAGE.format(title=quoted))
+        if name in listed:
+            raise SkeletonError(f"{names} has the name {name!r}; choose another title")
+        write_whole(file, text.rstrip("\n") + MESSAGE.format(name=json.dumps(name), title=quoted))
+        write_whole(names, "".join(f"{each}\n" for each in sorted([*listed, name])))
     except OSError as error:
         raise SkeletonError(f"{error.filename}: {error.strerror}; nothing was written") from None
     return file

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..evidence.schema import Record
     from ..explain import execution
 
+NEW_ISSUE = "https://github.com/torch-repros/torch-repros/issues/new?template=wrong_answer.yml"
 PIPED = "`python train.py 2>&1 | torch-repros explain`"
 TORCH_OPTION = click.option(
     "--torch",
@@ -39,10 +40,11 @@ TORCH_OPTION = click.option(
 @click.command()
 @click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False, type=options.ID_OR_FILE)
 @TORCH_OPTION
+@click.option("--all", "everything", is_flag=True, help="Print every cause, and all evidence.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for scripts. See above for the keys."
 )
-def explain(what: str | None, version: str | None, as_json: bool) -> None:
+def explain(what: str | None, version: str | None, everything: bool, as_json: bool) -> None:
     """Explain a traceback, a warning or log lines.
 
     \b
@@ -55,12 +57,16 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     rank names and line breaks in a message do not matter. For an ID, the output is the same as that
     of `show`. `torch-repros exec -- python train.py` explains the output of a running program.
 
+    Of a message with several causes, the answer shows the three most likely; --all shows all, with
+    the wrong lines, the control and the measurements.
+
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
-    the numbers in the text), answers (best first, each with title, matched, line, ids, causes with
-    cause, check, see and named_by, and reproducers with id, title, kind, wrong, right and the torch
-    that it needs (right_requires), fix, the lines that use it (use), which to prefer (choice),
-    where this text was raised (text), affected and on_torch: per device state, date and expected),
-    and guesses (ids, title).
+    the numbers in the text), answers (best first, each with title, page (its address on the site),
+    was_raised (by a run of this project), matched, line, ids, causes with cause, check, see, source,
+    supports and excludes (patterns of texts) and named_by, and reproducers with id, title, kind,
+    wrong, right and the torch that it needs (right_requires), fix, the lines that use it (use),
+    which to prefer (choice), where this text was raised (text), affected and on_torch: per device
+    state, date and expected), and guesses (ids, title).
 
     Exit status: 0 something matches, 1 nothing does.
     """
@@ -83,7 +89,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(text.as_json(explanation, guesses, measured, version), indent=1))
     else:
-        _print_explanation(explanation, hint, guesses, measured, version)
+        _print_explanation(explanation, hint, guesses, measured, version, everything=everything)
     sys.exit(options.OK if explanation.answers else options.FINDINGS)
 
 
@@ -94,6 +100,7 @@ def _print_explanation(
     measured: text.Measured,
     version: str | None,
     err: bool = False,
+    everything: bool = False,
 ) -> None:
     def say(line: str | list[str], bold: bool = False) -> None:
         options.say(line, err, **({"bold": True} if bold else {}))
@@ -109,19 +116,24 @@ def _print_explanation(
             for sentence in explanation.readings:
                 say(f"its numbers: {sentence}")
         if answer.causes:
-            say(text.causes(answer, measured, version))
-        else:
+            say(text.causes(answer, measured, version, everything))
+        elif everything:
             say(text.summary(answer, measured, version))
+        else:
+            say(text.brief(answer, measured, version))
     if explanation.answers:
         return
     say(hint or "No known failure matches this text.")
     for sentence in explanation.readings:
         say(f"Its numbers: {sentence}")
     if guesses:
-        say("By its words it may be (a guess):")
+        say("Nothing here fits. The nearest by its words (guesses):")
         for guess in guesses:
             say("  " + ": ".join(([] if guess.causes else guess.ids) + [guess.title]))
-    say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
+    if explanation.last_error:
+        say(f"Report it: {NEW_ISSUE}")
+    else:
+        say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
 
 
 def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from .. import causes
 from ..catalog import Reproducer
-from ..causes import Cause
+from ..causes import Cause, Group
 from .readings import READINGS, read_out
 
 # The page's script also uses these patterns (JS_DATA), which work in Python and JavaScript.
@@ -67,6 +67,7 @@ LIBRARY = (
     r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
     r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
 )
+DEVICE = r"\b(?:cuda|mps)\b"  # in a message: causes that never occur on this device are left out
 LONGEST_SYMPTOM = 1000  # maximum length of a text that is compared with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
@@ -78,6 +79,7 @@ JS_DATA = {
     "frame": FRAME,
     "library": LIBRARY,
     "readings": [[read.__name__, pattern] for pattern, read in READINGS],
+    "device": DEVICE,
     "blanks": BLANKS,
     "prefix": PREFIX,
     "torch_version": TORCH_VERSION,
@@ -95,6 +97,7 @@ SHORTEST_LITERAL = 6  # characters; each match of a pattern must contain a liter
 _ESCAPES, _PREFIX, _RULE, _TORCH_VERSION, _FRAME = (
     re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, RULE, TORCH_VERSION, FRAME)
 )
+_DEVICE = re.compile(DEVICE, re.ASCII | re.IGNORECASE)
 _LIBRARY = re.compile(LIBRARY, re.ASCII | re.IGNORECASE)
 _STRAIGHT = str.maketrans({curly: straight for straight in CURLY for curly in CURLY[straight]})
 
@@ -112,8 +115,10 @@ class Answer:
     causes: list[Cause]  # empty if there is only one
     title: str  # the title of the list of causes or of the reproducer
     line: str = ""  # in the user's code, "train.py:12", if the text has a traceback
-    # id -> another part of the text that only this cause prints; such a cause comes first
+    # cause -> another part of the text that speaks for it; such a cause comes first
     named: dict[str, str] = field(default_factory=dict)
+    name: str = ""  # of the page of a message with several causes
+    was_raised: bool = True  # False if no run here has raised the message
 
     @property
     def ids(self) -> list[str]:
@@ -356,7 +361,8 @@ class Scan:
 def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     """The findings for explained(). Reads a text of any length once."""
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
-    patterns = Patterns(messages + [pattern for pattern, _ in READINGS])
+    in_groups = [pattern for group in causes.load() for _, pattern, _ in group.patterns]
+    patterns = Patterns([*messages, *in_groups, *(pattern for pattern, _ in READINGS)])
     result = Scan(patterns.found)
     for window, since in _windows(text):
         patterns.search(window, since)
@@ -396,11 +402,12 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
         for pattern, read in READINGS
         if pattern in found
     ]
+    readings = list(dict.fromkeys(filter(None, readings)))
     return Explanation(
-        _answers(best, found, reproducers),
+        _answers(best, found, reproducers, readings),
         next((scan.torch_version for scan in scans if scan.torch_version), None),
         blank=not texts,
-        readings=list(dict.fromkeys(filter(None, readings))),
+        readings=readings,
         last_error=next(
             (scan.last_error for scan in reversed(scans) if scan.last_error),
             texts[0].first if short else "",
@@ -451,16 +458,25 @@ def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
 
 
 def _answers(
-    best: dict[str, Match], found: dict[str, Match], reproducers: list[Reproducer]
+    best: dict[str, Match],
+    found: dict[str, Match],
+    reproducers: list[Reproducer],
+    readings: list[str],
 ) -> list[Answer]:
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
-    group_of = {cause.see: group for group in causes.load() for cause in group.causes}
+    groups = causes.load()
+    group_of = {cause.see: group for group in groups for cause in group.causes}
+    matches: list[tuple[Match, str, Group | None]] = [
+        (match, id, group_of.get(id)) for id, match in best.items()
+    ]
+    for group in groups:
+        if texts := [found[pattern] for pattern in group.texts if pattern in found]:
+            matches.append((min(texts), "", group))
     answers: list[Answer] = []
     answered: set[str] = set()
-    for id in sorted(best, key=lambda id: (best[id][:3], id)):
-        if id in answered:
+    for match, id, group in sorted(matches, key=lambda match: (match[0][:3], match[1])):
+        if id in answered or (group and group.name in answered):
             continue
-        match, group = best[id], group_of.get(id)
         candidates = group.reproducers(by_id) if group else []
         named = _named(candidates, found, group.title) if group else {}
         is_only_candidate = [c.id for c in candidates if c.id in best] == [id]
@@ -468,14 +484,52 @@ def _answers(
         if group is None or (is_only_candidate and match.warning and id in named):
             answers.append(Answer(match.text, [by_id[id]], [], by_id[id].title, match.line))
             continue
-        causes_named_first = sorted(group.causes, key=lambda cause: cause.see not in named)
-        candidates.sort(key=lambda candidate: candidate.id not in named)
-        texts = {id: match.text for id, match in named.items()}
-        answers.append(
-            Answer(match.text, candidates, causes_named_first, group.title, match.line, texts)
-        )
-        answered.update(candidate.id for candidate in candidates)
+        answers.append(_of_group(group, match, by_id, named, found, readings))
+        answered |= {group.name, *(candidate.id for candidate in candidates)}
     return answers
+
+
+def _of_group(
+    group: Group,
+    match: Match,
+    by_id: dict[str, Reproducer],
+    named: dict[str, Match],
+    found: dict[str, Match],
+    readings: list[str],
+) -> Answer:
+    """The causes of a message: first those that the text supports, last those that it excludes."""
+
+    def part(pattern: str) -> str:
+        """The part of the text, or else of the readings, that the pattern matches, or ""."""
+        if not pattern:
+            return ""
+        in_readings = _compiled(pattern).search("\n".join(readings))
+        return found[pattern].text if pattern in found else in_readings[0] if in_readings else ""
+
+    device = _DEVICE.search(match.text)
+    never = {
+        reproducer.id
+        for reproducer in by_id.values()
+        if device and reproducer.affected.get(device[0].lower()) == "never"
+    }
+    possible = [cause for cause in group.causes if cause.see not in never] or list(group.causes)
+    speaking = {
+        cause.cause: text
+        for cause in possible
+        if (text := named[cause.see].text if cause.see in named else part(cause.supports))
+    }
+    possible.sort(key=lambda cause: (cause.cause not in speaking, bool(part(cause.excludes))))
+    candidates = [by_id[cause.see] for cause in possible if cause.see in by_id]
+    return Answer(
+        match.text,
+        candidates,
+        possible,
+        group.title,
+        match.line,
+        speaking,
+        group.name,
+        was_raised=not group.texts,
+    )
 
 
 def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
@@ -552,11 +606,32 @@ def problems(r: Reproducer) -> list[str]:
         ]
     for pattern in r.texts:
         at = f"{r.path}:{r.line_of('messages')}: messages: {pattern!r}"
-        if _ways(pattern, math.inf) > WAYS:
-            wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
-        if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
-            wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
+        wrong += [f"{at}: {problem}" for problem in _slow(pattern)]
     if _ways(r.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
         at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
         wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
     return wrong
+
+
+def problems_of_groups() -> list[str]:
+    """The same for the patterns of messages with several causes."""
+    wrong = []
+    for group in causes.load():
+        for key, pattern, line in group.patterns:
+            at = f"{group.path}:{line}: {group.title!r}: {key}: {pattern!r}"
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                wrong.append(f"{at}: not a regex: {error}")
+                continue
+            if _PYTHON_ONLY.search(pattern):
+                wrong.append(f"{at}: not a regex in JavaScript")
+            wrong += [f"{at}: {problem}" for problem in _slow(pattern)]
+    return wrong
+
+
+def _slow(pattern: str) -> Iterator[str]:
+    if _ways(pattern, math.inf) > WAYS:
+        yield "an unbounded or too wide gap; write `.{0,200}?` for `.*`"
+    if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
+        yield f"fewer than {SHORTEST_LITERAL} plain characters in a row"

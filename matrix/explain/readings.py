@@ -25,7 +25,8 @@ def memory(*sizes: str) -> str:
             f"{asking} were asked for at once, more than the {whole} of the GPU: "
             "look at the shapes in the line that raises."
         )
-    if unused >= asked and unused > 0.1 * (tensors + unused):
+    # printed sizes are rounded to two decimals
+    if unused >= 0.99 * asked and unused > 0.1 * (tensors + unused):
         return (
             f"fragmentation: PyTorch has reserved far more than the {held} that tensors hold, "
             f"and no piece of it is {asking} long. Set PYTORCH_CUDA_ALLOC_CONF="

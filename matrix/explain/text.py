@@ -15,9 +15,13 @@ from ..evidence.schema import Record
 from ..evidence.states import EXPECTED, Standing, States
 from .explain import Answer, Explanation
 from .search import Found
-from .wrapping import Code, Prose
+from .wrapping import Code, Prose, wrap
 
 NOT_MEASURED = "expected, not measured"
+SHOWN_CAUSES = 3  # of a message, each with its check and its lines
+NAMED = 6  # further causes, by name
+SHORT = 4  # lines of code that a list of causes has room for
+LINES = 17  # of a brief answer below its title, the matched text and the user's line
 
 
 @dataclass(eq=False)
@@ -48,6 +52,16 @@ class Measured:
             for device in reproducer.devices
         ]
         return f"on torch {minor}: {', '.join(standings)}"
+
+    def is_absent(self, reproducer: Reproducer, version: str | None) -> bool:
+        """True if no device has the failure on this torch, as measured or as the header expects."""
+        if version is None or (minor := torches.minor(version)) not in self.minors:
+            return False
+        standings = [
+            self.states.standing(reproducer, device, minor) for device in reproducer.devices
+        ]
+        states = {each.state if each.date else each.expected for each in standings}
+        return states <= {"absent", "unavailable"}
 
     def _since(self, reproducer: Reproducer) -> list[str]:
         """Per affected device, the releases stated in the header, and the measurements."""
@@ -124,24 +138,100 @@ class Measured:
         )
 
 
-def causes(answer: Answer, measured: Measured, version: str | None) -> list[str]:
-    """The answer to a message with several causes, as texts for wrap()."""
-    lines = ["", "This message has several possible causes. Check these, most likely first:"]
+def causes(
+    answer: Answer, measured: Measured, version: str | None, everything: bool = False
+) -> list[str]:
+    """The answer to a message with several causes, as texts for wrap().
+
+    Shows the first causes with their lines, and the others by name, unless `everything` is shown.
+    Causes that this torch does not have come last.
+    """
     by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
-    for position, cause in enumerate(answer.causes, 1):
+    absent = {id for id, each in by_id.items() if measured.is_absent(each, version)}
+    ordered = sorted(answer.causes, key=lambda cause: cause.see in absent)
+    shown = len(ordered) if everything else SHOWN_CAUSES
+    lines = ["", "Check these causes, most likely first:"]
+    if not answer.was_raised:
+        lines[1] = (
+            "No run here raised this message. Its causes by their sources, most likely first:"
+        )
+    for position, cause in enumerate(ordered[:shown], 1):
         lines += ["", f" {position}. {cause.cause}", f"    {cause.check}"]
-        see = cause.see
-        if see in answer.named:
-            lines.append(f"    the text points to this one: {answer.named[see]}")
-        if see in by_id:
-            reproducer = by_id[see]
-            lines.append(f"    {see}: {_ranges(reproducer, answer.matched, measured, version)}")
-            for label, lines_of in advice(reproducer).items():
-                lines.append(Code(labelled(label, lines_of, 4)))
-            if reproducer.choice:
-                lines.append(f"    {reproducer.choice}.")
-            lines.append(f"    fix: {fix(reproducer)}")
-    return [*lines, "", "`torch-repros show ID` shows everything about one of them."]
+        if cause.cause in answer.named:
+            lines.append(f"    the text points to this one: {answer.named[cause.cause]}")
+        if cause.see in by_id:
+            lines += _of_cause(by_id[cause.see], answer.matched, measured, version, everything)
+        if cause.source:
+            lines.append(Code(f"    source: {cause.source}"))
+    rest = ordered[shown:]
+    if rest:
+        lines.append("")
+        lines += [f" {number}. {cause.cause}" for number, cause in enumerate(rest, shown + 1)][
+            :NAMED
+        ]
+        lines += [f" ... and {len(rest) - NAMED} more"] if len(rest) > NAMED else []
+    more = "`torch-repros show ID` shows everything about one of them."
+    if (not everything and any(cause.see in by_id for cause in ordered)) or rest:
+        more = "`torch-repros explain --all` shows every cause, with its measurements."
+    return [*lines, "", more]
+
+
+def _of_cause(
+    reproducer: Reproducer, matched: str, measured: Measured, version: str | None, everything: bool
+) -> list[str]:
+    """A cause's reproducer in a list of causes."""
+    if not everything:
+        lines = reproducer.right or reproducer.use
+        absent = " (not on your torch)" if measured.is_absent(reproducer, version) else ""
+        code = [Code(_indented(lines, 8))] if 0 < lines.strip().count("\n") + 1 <= SHORT else []
+        return [f"    {reproducer.id}{absent}{':' if code else ''}", *code]
+    lines = [f"    {reproducer.id}: {_ranges(reproducer, matched, measured, version)}"]
+    lines += [Code(labelled(label, its, 4)) for label, its in advice(reproducer).items()]
+    if reproducer.choice:
+        lines.append(f"    {reproducer.choice}.")
+    return [*lines, f"    fix: {fix(reproducer)}"]
+
+
+def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
+    """The answer to a message with one cause: what to change, why, and on which torch.
+
+    It has at most LINES lines in a terminal of 80 columns, unless the lines to write are more.
+    """
+    reproducer = answer.reproducers[0]
+    sentences = _sentences(reproducer)
+    links = [*reproducer.reports, *reproducer.documents]
+    link = [Code(f"report: {links[0]}")] if links else []
+    while True:
+        lines = [*_change(reproducer), "", f"Why: {' '.join(sentences)}", ""]
+        lines.append(f"{reproducer.id}: {_ranges(reproducer, answer.matched, measured, version)}")
+        lines += [*link, f"more: torch-repros show {reproducer.id}"]
+        if wrap(lines, 80).count("\n") < LINES:
+            return lines
+        if len(sentences) > 1:
+            sentences.pop()
+        elif link:
+            link = []
+        else:
+            return lines
+
+
+def _change(reproducer: Reproducer) -> list[str]:
+    """What to write."""
+    lines = []
+    for label, its in list(advice(reproducer).items())[:1]:
+        lines += ["", f"{label.capitalize()}:", Code(_indented(its))]
+    if reproducer.choice:
+        lines.append(f"{reproducer.choice}.")
+    if reproducer.fix:
+        lines.append(f"fix: {fix(reproducer)}")
+    return lines
+
+
+def _sentences(reproducer: Reproducer) -> list[str]:
+    """The cause, from the docstring: its second paragraph, or the first if there is only one."""
+    paragraphs = reproducer.doc.split("\n\n")
+    cause = " ".join(paragraphs[min(1, len(paragraphs) - 1)].split())
+    return re.split(r"(?<=[.:]) (?=[A-Z])", cause)
 
 
 def _ranges(reproducer: Reproducer, matched: str, measured: Measured, version: str | None) -> str:
@@ -226,11 +316,13 @@ def as_json(
         "answers": [
             {
                 "title": answer.title,
+                "page": f"messages/{answer.name}.html" if answer.name else "",
+                "was_raised": answer.was_raised,
                 "matched": " ".join(answer.matched.split()),
                 "line": answer.line,
                 "ids": answer.ids,
                 "causes": [
-                    cause.as_json() | {"named_by": answer.named.get(cause.see, "")}
+                    cause.as_json() | {"named_by": answer.named.get(cause.cause, "")}
                     for cause in answer.causes
                 ],
                 "reproducers": [

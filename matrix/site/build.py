@@ -98,7 +98,7 @@ class Site:
         self.measured = Measured.load(records)
         by_id = {reproducer.id: reproducer for reproducer in reproducers}
         groups = [Group(group, by_id) for group in causes.load()]
-        self.groups = [group for group in groups if group.reproducers]
+        self.groups = [group for group in groups if group.reproducers or group.texts]
         self.failures = [Failure(reproducer, self.measured, groups) for reproducer in reproducers]
         # retired failures keep their pages
         self.shown = [failure for failure in self.failures if failure.reproducer.is_current]
@@ -178,7 +178,7 @@ class Site:
         """The page of a message with several causes."""
         return self.page(
             "message.html",
-            f"messages/{group.slug}.html",
+            f"messages/{group.name}.html",
             f"{group.title} - torch-repros",
             f"{group.title}: {len(group.causes)} possible causes, each with a check. "
             + "; ".join(cause.cause for cause in group.causes),
@@ -284,7 +284,7 @@ def _json(value: object) -> str:
 
 def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
     """The data of the page's script: the patterns of the headers, the lists of causes, the cells."""
-    slugs = {group.title: group.slug for group in groups}
+    pages = {group.name for group in groups}
     return {
         "entries": [
             {
@@ -294,14 +294,17 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "why": " ".join(failure.why),
                 "words": _words(failure.reproducer),
                 "cells": failure.cells,
+                "never": [name for name, value in failure.reproducer.affected.items() if value == "never"],
             }
             for failure in failures
         ],
         "causes": [
             {
                 "title": group.title,
+                "texts": group.texts,
                 "causes": [cause.as_json() for cause in group.causes],
-                "slug": slugs.get(group.title, ""),
+                "name": group.name,
+                "page": f"messages/{group.name}.html" if group.name in pages else "",
             }
             for group in causes.load()
         ],

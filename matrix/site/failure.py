@@ -27,9 +27,8 @@ class Group:
     """A message with several causes."""
 
     def __init__(self, group: causes.Group, by_id: dict[str, Reproducer]) -> None:
-        self.title = group.title
-        plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
-        self.slug = plain[:60].rpartition("-")[0] if len(plain) > 60 else plain
+        self.title, self.name, self.was_raised = group.title, group.name, not group.texts
+        self.texts = group.texts
         self.causes = [
             cause if cause.see in by_id else replace(cause, see="") for cause in group.causes
         ]
@@ -38,7 +37,8 @@ class Group:
     @property
     def messages(self) -> list[str]:
         """The wordings that do not occur in the title."""
-        texts = (wording.readable(text) for reproducer in self.reproducers for text in reproducer.texts)
+        patterns = [text for reproducer in self.reproducers for text in reproducer.texts]
+        texts = map(wording.readable, [*self.texts, *patterns])
         return [text for text in dict.fromkeys(texts) if text.lower() not in self.title.lower()]
 
 

@@ -5,9 +5,8 @@ from matrix import catalog, causes
 REPRODUCERS = catalog.load()
 TWICE = [reproducer for reproducer in REPRODUCERS if reproducer.id == "amp/unscale_twice"]
 GOOD = """\
-# a comment
-
 [[message]]
+name = "a"
 title = "a"
 keywords = ["a loss that stays", "nothing trains"]
 causes = [
@@ -17,6 +16,7 @@ causes = [
 """
 SECOND = """
 [[message]]
+name = "b"
 title = "b"
 causes = [
     { cause = "sun", check = "look", see = "amp/unscale_twice" },
@@ -26,24 +26,29 @@ causes = [
 
 @pytest.fixture
 def problems(monkeypatch, tmp_path):
-    """Returns a function: problems(text) returns the problems of a causes.toml with this text."""
-    path = tmp_path / "causes.toml"
-    monkeypatch.setattr(causes, "CAUSES", path)
+    """Returns a function: problems(text) returns the problems of a file with this text."""
+    path = tmp_path / "training.toml"
+    monkeypatch.setattr(causes, "MESSAGES", tmp_path)
 
-    def problems(text, reproducers=TWICE):
+    def problems(text, reproducers=TWICE, listed=("a", "b")):
         path.write_text(text, encoding="utf-8")
-        return [problem.removeprefix(f"{tmp_path}/") for problem in causes.problems(reproducers)]
+        found = causes.problems(reproducers, set(listed))
+        return [
+            problem.removeprefix(f"{tmp_path}/")
+            for problem in found
+            if "no longer a" not in problem
+        ]
 
     return problems
 
 
 def test_the_projects_own_causes_have_no_problems():
-    assert causes.problems(REPRODUCERS) == []
+    assert causes.problems(REPRODUCERS, set(causes.NAMES.read_text().split())) == []
 
 
 def test_every_group_and_every_cause_knows_its_line():
-    lines = ["", *causes.CAUSES.read_text(encoding="utf-8").splitlines()]
     for group in causes.load():
+        lines = ["", *group.path.read_text(encoding="utf-8").splitlines()]
         assert lines[group.line] == "[[message]]"
         for cause in group.causes:
             assert cause.cause.split("'")[0].split('"')[0] in lines[cause.line]
@@ -57,16 +62,16 @@ def test_a_group_may_have_keywords(problems):
 @pytest.mark.parametrize(
     ("before", "after", "line", "text"),
     [
-        ("amp/unscale_twice", "amp/no_such", 8, "'a': no reproducer 'amp/no_such', or a retired"),
-        ('check = "look" }', 'check = "" }', 7, "'a': check: '' is blank"),
-        (', check = "look" }', " }", 7, "'a': check: missing"),
-        ("see =", "sea =", 8, "'a': sea: unknown key; expected one of cause, check, see"),
-        ("keywords =", "keyword =", 5, "'a': keyword: unknown key; expected one of title, causes"),
-        ('["a loss that stays", "nothing trains"]', '"x"', 5, "'a': keywords: 'x' is not a list"),
-        ("nothing trains", " ", 5, "'a': keywords: ['a loss that stays', ' '] has a blank string"),
-        ('"nothing trains"', "1", 5, "'a': keywords: ['a loss that stays', 1] is not a list of"),
-        ('title = "a"\n', "", 3, "'message 1': title: missing"),
-        ('"a loss that stays",', '"a loss that stays', 5, "not TOML: "),
+        ("amp/unscale_twice", "amp/no_such", 7, "'a': no reproducer 'amp/no_such', or a retired"),
+        ('check = "look" }', 'check = "" }', 6, "'a': check: '' is blank"),
+        (', check = "look" }', " }", 6, "'a': check: missing"),
+        ("see =", "sea =", 7, "'a': sea: unknown key; expected one of cause, check, see"),
+        ("keywords =", "keyword =", 4, "'a': keyword: unknown key; expected one of name, title"),
+        ('["a loss that stays", "nothing trains"]', '"x"', 4, "'a': keywords: 'x' is not a list"),
+        ("nothing trains", " ", 4, "'a': keywords: ['a loss that stays', ' '] has a blank string"),
+        ('"nothing trains"', "1", 4, "'a': keywords: ['a loss that stays', 1] is not a list of"),
+        ('title = "a"\n', "", 1, "'message 1': title: missing"),
+        ('"a loss that stays",', '"a loss that stays', 4, "not TOML: "),
     ],
 )
 def test_what_is_wrong_with_a_group_or_a_cause_is_named_with_its_line(
@@ -74,18 +79,18 @@ def test_what_is_wrong_with_a_group_or_a_cause_is_named_with_its_line(
 ):
     assert before in GOOD
     (problem,) = problems(GOOD.replace(before, after, 1))
-    assert problem.startswith(f"causes.toml:{line}: {text}")
+    assert problem.startswith(f"training.toml:{line}: {text}")
 
 
 def test_a_cause_that_is_not_a_table_is_a_problem_and_not_a_crash(problems):
     found = problems(GOOD.replace('{ cause = "no water", check = "look" }', '"no water"'))
-    assert any(problem.startswith("causes.toml:8: 'a': ") for problem in found)
+    assert any(problem.startswith("training.toml:7: 'a': ") for problem in found)
 
 
 def test_a_reproducer_in_two_groups_is_a_problem(problems):
     (problem,) = problems(GOOD + SECOND)
     assert problem == (
-        "causes.toml:14: 'amp/unscale_twice' is listed under both 'a' (line 3) and 'b'"
+        "training.toml:14: 'amp/unscale_twice' is listed under both 'a' (line 1) and 'b'"
     )
 
 
@@ -98,3 +103,41 @@ def test_a_message_that_several_reproducers_share_belongs_in_one_group(problems)
     wrong = problems(GOOD, REPRODUCERS)
     assert wrong
     assert all("and are not in one group" in problem for problem in wrong)
+
+
+NOT_RUN = """\
+[[message]]
+name = "a"
+title = "a"
+texts = ["no kernel image"]
+causes = [
+    { cause = "the card is too new", check = "look", source = "https://example.org" },
+    { cause = "it is too old", check = "look" },
+]
+"""
+
+
+def test_a_cause_that_no_run_has_shown_needs_a_source(problems):
+    (problem,) = problems(NOT_RUN)
+    assert problem.startswith("training.toml:7: 'a': it has neither `see` nor `source`")
+    assert problems(NOT_RUN.replace('"look" }', '"look", source = "https://example.org" }')) == []
+
+
+def test_the_name_of_a_message_is_listed_once_and_for_ever(problems, tmp_path):
+    (problem,) = problems(GOOD, listed=("b",))
+    assert problem == "training.toml:1: 'a' is not in messages.txt"
+    (problem,) = problems(GOOD.replace('name = "a"', 'name = "A b"'))
+    assert problem.startswith("training.toml:2: 'a': name: 'A b' is not lowercase words")
+    (problem,) = problems(
+        GOOD
+        + SECOND.replace("amp/unscale_twice", "").replace(', see = ""', "").replace('"b"', '"a"')
+    )
+    assert problem == "training.toml:10: 'a' is also 'a'"
+    lost = causes.problems(TWICE, {"a", "gone"})
+    assert any("'gone' is no longer a message" in line for line in lost)
+
+
+def test_each_file_of_the_folder_is_read(problems, tmp_path):
+    (tmp_path / "cuda.toml").write_text(NOT_RUN.replace('"a"', '"b"'))
+    found = problems(GOOD)
+    assert [problem.partition(":")[0] for problem in found] == ["cuda.toml"]

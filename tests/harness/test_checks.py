@@ -141,9 +141,10 @@ def test_a_file_beside_or_below_the_families_is_a_problem(project):
 
 def test_causes_that_are_not_toml_are_a_problem(monkeypatch, tmp_path, project):
     monkeypatch.setattr(catalog, "REPROS", project.repros)  # lint reads the causes of the catalog
-    path = tmp_path / "causes.toml"
+    path = tmp_path / "messages" / "training.toml"
+    path.parent.mkdir()
     path.write_text("[[message")
-    monkeypatch.setattr(causes, "CAUSES", path)
+    monkeypatch.setattr(causes, "MESSAGES", path.parent)
     causes.load.cache_clear()
     (problem,) = [problem for problem in project.lint() if problem.startswith(str(path))]
     assert problem.startswith(f"{path}:1: not TOML: ")

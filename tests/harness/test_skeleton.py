@@ -1,3 +1,4 @@
+import shutil
 import stat
 
 import pytest
@@ -158,12 +159,15 @@ def test_where_one_file_of_a_rule_cannot_be_written_none_is(rooms, monkeypatch):
 
 
 def test_a_message_begins_at_the_end_of_the_file_and_lint_names_what_is_left(tmp_path, monkeypatch):
-    file = tmp_path / "causes.toml"
-    file.write_bytes(causes.CAUSES.read_bytes())
-    before = len(causes.load())
-    skeleton.create_message('a "quoted" message', file)
-    monkeypatch.setattr(causes, "CAUSES", file)
-    problems = causes.problems(catalog.load())
+    file, names = tmp_path / "training.toml", tmp_path / "messages.txt"
+    shutil.copy(causes.MESSAGES / causes.TRAINING, file)
+    shutil.copy(causes.NAMES, names)
+    before = len(causes._read(file)[0])
+    skeleton.create_message('a "quoted" message', file, names)
+    monkeypatch.setattr(causes, "MESSAGES", tmp_path)
+    listed = set(names.read_text().split())
+    assert "a-quoted-message" in listed
+    problems = causes.problems(catalog.load(), listed)
     lines = file.read_text().splitlines()
     marked = [number for number, line in enumerate(lines, 1) if "FILL IN" in line]
     assert [int(problem.split(":")[1]) for problem in problems] == marked
@@ -171,10 +175,14 @@ def test_a_message_begins_at_the_end_of_the_file_and_lint_names_what_is_left(tmp
     assert 'title = "a \\"quoted\\" message"' in lines
     filled = file.read_text().replace("FILL IN: FAMILY/NAME, or delete", "amp/unscale_twice")
     file.write_text(filled.replace("FILL IN: ", ""))
-    groups, _ = causes._read()
+    groups, _ = causes._read(file)
     assert [group.title for group in groups][before:] == ['a "quoted" message']
-    with pytest.raises(skeleton.SkeletonError, match="add a cause to it"):
-        skeleton.create_message('a "quoted" message', file)
+    for title, reason in (
+        ('a "quoted" message', "add a cause"),
+        ("a quoted message", "another title"),
+    ):
+        with pytest.raises(skeleton.SkeletonError, match=reason):
+            skeleton.create_message(title, file, names)
 
 
 def test_lint_names_what_a_rule_lacks(monkeypatch, tmp_path):

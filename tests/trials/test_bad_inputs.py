@@ -53,7 +53,7 @@ def test_an_answer_counts_only_if_it_is_the_right_one(answer: object, kind: str)
 @pytest.mark.xdist_group("bad-inputs")
 def test_the_table_is_what_this_torch_does(measured: bad_inputs.Cells) -> None:
     text = bad_inputs.TABLE.read_text(encoding="utf-8")
-    match = re.search(r"on torch ([\d.]+)", text)
+    match = re.search(r"with torch ([\d.]+)", text)
     assert match
     if match[1] != torch.__version__.split("+")[0] or torch.cuda.is_available():
         pytest.skip(f"the table was written on torch {match[1]}, on a machine without a GPU")

@@ -103,32 +103,55 @@ function namedBy(ids, found, title, data) {
   return named;
 }
 
+// The causes of a message: first those that the text supports, last those that it excludes.
+function ofGroup(group, match, named, found, readings, data) {
+  const part = (pattern) => (pattern ? found.get(pattern)?.text || (new RegExp(pattern, "i").exec(readings.join("\n")) || [""])[0] : "");
+  const device = (new RegExp(data.device, "i").exec(match.text) || [""])[0].toLowerCase();
+  const never = (id) => device && byId(data).get(id)?.never.includes(device);
+  const possible = group.causes.filter((cause) => !never(cause.see));
+  const causes = possible.length ? possible : group.causes;
+  const speaking = {};
+  for (const { cause, see, supports } of causes) {
+    const text = named.has(see) ? named.get(see).text : part(supports);
+    if (text) speaking[cause] = text;
+  }
+  const rank = ({ cause, excludes }) => 2 * !(cause in speaking) + Boolean(part(excludes));
+  return { causes: [...causes].sort((a, b) => rank(a) - rank(b)), speaking };
+}
+
 function find(text, data) {
   const lines = clean(text, data);
-  const found = search(lines, data.entries.flatMap((entry) => entry.messages), data);
-  const least = (one) => one.messages.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
-  let matches = new Map(data.entries.map((one) => [one.id, least(one)]).filter(([, match]) => match));
+  const inGroups = data.causes.flatMap((group) => [...group.texts, ...group.causes.flatMap(({ supports, excludes }) => [supports, excludes])]);
+  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean)], data);
+  const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
+  let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
   if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom) {
     matches = symptomsOf(lines, data);
   }
-  const ranked = [...matches.keys()].sort((a, b) => compare(matches.get(a), matches.get(b)) || (a < b ? -1 : 1));
+  const groupOf = (id) => data.causes.find((group) => group.causes.some((cause) => cause.see === id));
+  const hits = [...matches].map(([id, match]) => ({ id, match, group: groupOf(id) }));
+  for (const group of data.causes) {
+    const match = least(group.texts);
+    if (match) hits.push({ id: "", match, group });
+  }
+  hits.sort((a, b) => compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
+  const readings = readingsOf(text, data);
   const answers = [];
   const seen = new Set();
-  for (const id of ranked) {
-    if (seen.has(id)) continue;
-    let group = data.causes.find((group) => group.causes.some((cause) => cause.see === id));
-    const seeing = group ? group.causes.filter((cause) => cause.see).map((cause) => cause.see) : [];
+  for (const { id, match, group } of hits) {
+    if (seen.has(id) || seen.has(group)) continue;
+    const seeing = group ? group.causes.filter((cause) => byId(data).has(cause.see)).map((cause) => cause.see) : [];
     const named = group ? namedBy(seeing, found, group.title, data) : new Map();
-    const { text: matched, line, warning } = matches.get(id);
-    const alone = seeing.filter((one) => matches.has(one)).length === 1;
-    if (warning && alone && named.has(id)) group = undefined;
-    const unnamed = (one) => !named.has(one);
-    const causes = group ? [...group.causes].sort((a, b) => unnamed(a.see) - unnamed(b.see)) : [];
-    const ids = group ? causes.filter((cause) => cause.see).map((cause) => cause.see) : [id];
-    ids.forEach((one) => seen.add(one));
-    const { title } = group || data.entries.find((entry) => entry.id === id);
-    const says = group ? Object.fromEntries([...named].map(([one, match]) => [one, match.text])) : {};
-    answers.push({ ids, matched, title, causes, line, named: says, slug: group?.slug });
+    const { text: matched, line, warning } = match;
+    const alone = seeing.filter((one) => matches.has(one)).length === 1 && matches.has(id);
+    if (!group || (warning && alone && named.has(id))) {
+      answers.push({ ids: [id], matched, title: byId(data).get(id).title, causes: [], line, named: {} });
+      continue;
+    }
+    const { causes, speaking } = ofGroup(group, match, named, found, readings, data);
+    const ids = causes.filter((cause) => cause.see).map((cause) => cause.see);
+    [group, ...ids].forEach((one) => seen.add(one));
+    answers.push({ ids, matched, title: group.title, causes, line, named: speaking, page: group.page, raised: !group.texts.length });
   }
   return answers;
 }
@@ -146,7 +169,7 @@ const READINGS = {
     const [asked, total, free, tensors, unused] = [0, 2, 4, 6, 8].map((at) => bytes(given[at], given[at + 1]));
     const [asking, whole, , held] = [0, 2, 4, 6].map((at) => `${given[at]} ${given[at + 1]}`);
     if (asked > total) return `${asking} were asked for at once, more than the ${whole} of the GPU: look at the shapes in the line that raises.`;
-    if (unused >= asked && unused > 0.1 * (tensors + unused)) {
+    if (unused >= 0.99 * asked && unused > 0.1 * (tensors + unused)) {
       return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, and no piece of it is ${asking} long. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
     }
     if (total - free - tensors - unused > 0.5 * total) return `tensors of this process hold only ${held} of ${whole}: other processes hold most of the GPU (nvidia-smi).`;
@@ -322,13 +345,19 @@ function showAnswers(text, data, where) {
       const list = element("ol");
       for (const cause of answer.causes) {
         const item = element("li", "", element("b", "", ...marked(cause.cause)), element("p", "Check: ", ...marked(cause.check)));
-        if (answer.named[cause.see]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.see])));
+        if (answer.named[cause.cause]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.cause])));
         if (cause.see) item.append(about(cause.see));
+        if (cause.source) {
+          const source = element("a", cause.source);
+          source.href = cause.source;
+          item.append(element("p", "Source, not run here: ", source));
+        }
         list.append(item);
       }
       const all = element("a", "A page of all its causes");
-      all.href = `messages/${answer.slug}.html`;
-      box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list, element("p", "", all));
+      all.href = answer.page;
+      if (!answer.raised) box.append(element("p", "No run here has raised this message."));
+      box.append(element("p", "Check these causes, most likely first:"), list, element("p", "", all));
     } else {
       const [id] = answer.ids;
       box.append(element("p", "Why: ", ...marked(byId(data).get(id).why)), about(id), element("p", "", link(id, "Everything about it")));

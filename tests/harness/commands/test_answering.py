@@ -9,39 +9,51 @@ from matrix.explain import execution
 from tests.harness.helpers import AT_ONCE, call, relative_cost
 from tests.harness.pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
+NO_GRAD = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
 
 
 def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
-    text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
-    result = call("explain", text, "--torch", "2.4.1")
+    result = call("explain", NO_GRAD, "--torch", "2.4.1")
     assert result.exit_code == 0
-    places = [result.output.index(cause.cause) for cause in causes.load()[0].causes]
+    listed = causes.load()[0].causes
+    places = [result.output.index(f" {at}. {each.cause}") for at, each in enumerate(listed, 1)]
     assert places == sorted(places)
-    assert (
-        "This message has several possible causes. Check these, most likely first:" in result.output
-    )
-    assert (
-        "amp/autocast_cache_under_no_grad: on torch 2.4: cpu reproduced (measured 20"
-        in result.output
-    )
-    assert "cuda affected (expected, not measured)" in result.output
-    assert "torch-repros vendor amp --into DIR" in result.output
+    assert "Check these causes, most likely first:" in result.output
+    assert listed[2].check in result.output
+    assert listed[3].check not in result.output
+    everything = call("explain", "--all", NO_GRAD, "--torch", "2.4.1").output
+    assert all(each.check in everything for each in listed)
+    line = "amp/autocast_cache_under_no_grad: on torch 2.4: cpu reproduced (measured 20"
+    assert line in everything
+    assert "cuda affected (expected, not measured)" in everything
+    assert "torch-repros vendor amp --into DIR" in everything
 
 
-def test_a_message_with_one_cause_gets_its_control_its_right_lines_and_its_fix():
+def test_causes_that_this_torch_does_not_have_come_last():
+    first = causes.load()[0].causes
+    old, new = (
+        call("explain", "--all", NO_GRAD, "--torch", version).output
+        for version in ("2.4.1", "2.15.0")
+    )
+    cache = next(each for each in first if each.see == "amp/autocast_cache_under_no_grad")
+    assert f" {first.index(cache) + 1}. {cache.cause}" in old
+    assert f" {len(first)}. {cache.cause}" in new
+
+
+def test_a_message_with_one_cause_gets_its_right_lines_its_fix_and_on_request_its_control():
     message = "unscale_() has already been called on this optimizer since the last update()"
-    result = call("explain", f"RuntimeError: {message}.\nPyTorch version: 2.5.1")
-    assert f"matched: {message}" in result.output
-    assert "amp/unscale_twice: on torch 2.5: cpu reproduced (measured 20" in result.output
-    assert (
-        "        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):" in result.output
-    )  # the control
-    assert "\nRight:\n    " in result.output
-    assert (
-        "fix: optimizer_step() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
-        in result.output
-    )
+    crash = f"RuntimeError: {message}.\nPyTorch version: 2.5.1"
+    output = call("explain", crash).output
+    assert f"matched: {message}" in output
+    assert "amp/unscale_twice: on torch 2.5: cpu reproduced (measured 20" in output
+    assert "\nRight:\n    " in output
+    assert "\nWhy: " in output
+    vendor = "reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+    assert f"fix: optimizer_step() of {vendor}" in output
+    control = "        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):"
+    assert control not in output
+    assert control in call("explain", "--all", crash).output
 
 
 def test_the_torch_that_is_given_counts_more_than_the_one_in_the_text():
@@ -67,7 +79,9 @@ def test_a_text_that_nothing_fits_is_told_so():
     result = call("explain", "IndexError: list index out of range")
     assert result.exit_code == 1
     assert "No known failure matches this text." in result.output
-    assert "torch-repros search" in result.output
+    assert "issues/new?template=wrong_answer.yml" in result.output
+    assert "torch-repros search" not in result.output  # that is for failures without an error
+    assert "torch-repros search" in call("explain", "epoch 1\nit trains slowly\n").output
 
 
 def test_a_mistyped_id_is_told_what_it_may_have_been():
@@ -112,8 +126,8 @@ def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatc
     result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
     assert asked == ["KeyError: 'a loss of its own'"]
     assert result.exit_code == 1
-    guessed = result.output.split("By its words it may be (a guess):\n")[1].splitlines()
-    assert [line[:2] for line in guessed[:4]] == ["  ", "  ", "  ", "Fi"]
+    guessed = result.output.split("The nearest by its words (guesses):\n")[1].splitlines()
+    assert [line[:2] for line in guessed[:4]] == ["  ", "  ", "  ", "Re"]
     asked.clear()
     assert call("explain", UNSCALED).exit_code == 0
     assert call("explain", "missing.log").exit_code == 1  # a hint instead of a guess
@@ -147,7 +161,7 @@ def test_the_cause_that_the_text_names_is_marked():
     )
 
 
-CAUSE_KEYS = {"cause", "check", "see", "named_by"}
+CAUSE_KEYS = {"cause", "check", "see", "source", "supports", "excludes", "named_by"}
 REPRODUCER_KEYS = {"id", "title", "kind", "wrong", "right", "fix", "affected", "on_torch"} | {
     "right_requires",
     "use",
@@ -163,7 +177,10 @@ def test_the_keys_of_the_json_are_a_promise():
     assert set(found) == {"format", "torch", "readings", "answers", "guesses"}
     assert (found["format"], found["torch"]) == (1, "2.4.1")
     (answer,) = found["answers"]
-    assert set(answer) == {"title", "matched", "line", "ids", "causes", "reproducers"}
+    keys = {"title", "page", "was_raised", "matched", "line", "ids", "causes", "reproducers"}
+    assert set(answer) == keys
+    assert answer["page"] == f"messages/{causes.load()[0].name}.html"
+    assert answer["was_raised"] is True
     assert all(set(cause) == CAUSE_KEYS for cause in answer["causes"])
     assert answer["causes"][0]["named_by"] == CHECKPOINT
     assert [one["id"] for one in answer["reproducers"]] == answer["ids"]

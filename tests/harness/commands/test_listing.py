@@ -45,7 +45,7 @@ def test_list_is_quick_and_never_imports_torch():
 def test_show_has_everything_about_one_reproducer():
     output = call("show", "memory/retry_inside_except").output
     for part in (
-        "empty_cache() in the block free none",
+        "gc.collect() and empty_cache() in the",
         "cuda",
         "free_memory() of reference_fixes/memory.py",
         "def popular_fix",

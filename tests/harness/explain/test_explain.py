@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix import catalog, causes, toml
-from matrix.causes import Cause, Group
+from matrix.causes import Cause
 from matrix.evidence import records
 from matrix.explain import explain
+from tests.harness.groups import group_of
 from tests.harness.pasted import (
     CHECKPOINT,
     CURLY,
@@ -24,6 +25,7 @@ from tests.harness.pasted import (
     LAYOUTS,
     NAMED,
     NO_GRAD,
+    READ,
     TRACEBACKS,
     WRAPPED,
 )
@@ -170,7 +172,7 @@ def test_a_cause_that_a_warning_names_comes_first_and_is_marked(text):
     assert answer.title == NO_GRAD
     assert answer.matched == NO_GRAD
     assert answer.causes[0].see == answer.ids[0] == answer.reproducers[0].id == REENTRANT
-    assert answer.named == {REENTRANT: CHECKPOINT}
+    assert answer.named == {answer.causes[0].cause: CHECKPOINT}
     rest = [cause for cause in causes.load()[0].causes if cause.see != REENTRANT]
     assert answer.causes[1:] == rest
 
@@ -199,12 +201,90 @@ def test_a_cause_is_named_only_by_a_warning_of_its_own(monkeypatch, messages, te
         type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": its})
         for one, its in zip(two, messages)
     ]
-    listed = tuple(Cause(cause="x", check="y", see=one.id, line=1) for one in planted)
-    group = Group(title="Listed trouble", causes=listed, line=1)
+    listed = tuple(Cause(cause=one.id, check="y", see=one.id, line=1) for one in planted)
+    group = group_of("Listed trouble", *listed)
     monkeypatch.setattr(causes, "load", lambda: [group])
     (answer,) = explain.find(text, planted)
     assert list(answer.named) == [planted[at].id for at in named]
     assert answer.ids == sorted(answer.ids, key=lambda id: id not in answer.named)
+
+
+def answer_of(monkeypatch, text, *listed, **changed):
+    """The answer to a text by one message with these causes."""
+    monkeypatch.setattr(causes, "load", lambda: [group_of("A trouble", *listed, **changed)])
+    (answer,) = explain.find(text, REPRODUCERS)
+    return answer
+
+
+def cause_of(name, **changed):
+    return Cause(**{"cause": name, "check": "look", "line": 1, **changed})
+
+
+def test_a_message_that_no_run_raised_is_answered_by_its_own_texts(monkeypatch):
+    listed = cause_of("first", source="https://example.org"), cause_of("second")
+    texts = ("some trouble with xyzzy",)
+    answer = answer_of(monkeypatch, "RuntimeError: some trouble with xyzzy!", *listed, texts=texts)
+    assert (answer.matched, answer.title, answer.name) == (texts[0], "A trouble", "listed")
+    assert (answer.causes, answer.reproducers, answer.ids) == (list(listed), [], [])
+    assert not answer.was_raised
+
+
+def test_the_text_ranks_the_causes(monkeypatch):
+    first = cause_of("first", excludes="operand 149")
+    second = cause_of("second")
+    third = cause_of("third", supports="ReluBackward\\d")
+    options = {"texts": ("some trouble",)}
+    error = "RuntimeError: some trouble"
+
+    def order(text):
+        answer = answer_of(monkeypatch, text, first, second, third, **options)
+        return [cause.cause for cause in answer.causes], answer.named
+
+    assert order(error) == (["first", "second", "third"], {})
+    assert order(f"{error}\noutput 0 of ReluBackward0") == (
+        ["third", "first", "second"],
+        {"third": "ReluBackward0"},
+    )
+    assert order(f"{error}\nUnsupported operand 149") == (["second", "third", "first"], {})
+
+
+def test_a_reading_of_the_numbers_speaks_for_a_cause(monkeypatch):
+    text, reading = READ[0]
+    word = reading.split(":")[0]
+    listed = cause_of("first"), cause_of("second", supports=f"{word}: PyTorch")
+    answer = answer_of(monkeypatch, text, *listed, texts=("Tried to allocate",))
+    assert [cause.cause for cause in answer.causes] == ["second", "first"]
+
+
+def test_a_cause_that_never_occurs_on_the_device_of_the_message_is_left_out(monkeypatch):
+    never = next(one.id for one in REPRODUCERS if one.affected.get("cuda") == "never")
+    listed = cause_of("first", see=never), cause_of("second")
+    for device, names in (("CUDA", ["second"]), ("CPU", ["first", "second"])):
+        error = f"RuntimeError: {device} trouble, xyzzy"
+        answer = answer_of(monkeypatch, error, *listed, texts=(r"\w{3,4} trouble, xyzzy",))
+        assert [cause.cause for cause in answer.causes] == names
+    answer = answer_of(
+        monkeypatch, "CUDA trouble, xyzzy", listed[0], texts=("CUDA trouble, xyzzy",)
+    )
+    assert [cause.cause for cause in answer.causes] == ["first"]  # rather than none
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"texts": ("(unclosed trouble",)}, "texts: '(unclosed trouble': not a regex: "),
+        ({"texts": ("trouble .* here",)}, "an unbounded or too wide gap"),
+        ({"texts": ("(?i)some trouble",)}, "not a regex in JavaScript"),
+        ({"texts": ("x",)}, "fewer than 6 plain characters"),
+    ],
+)
+def test_a_bad_pattern_of_a_message_is_named_with_its_line(monkeypatch, changed, problem):
+    cause = cause_of("first", supports="x")
+    monkeypatch.setattr(causes, "load", lambda: [group_of("A trouble", cause, **changed)])
+    of_group, of_cause = explain.problems_of_groups()
+    assert of_group.startswith(f"{causes.MESSAGES / causes.TRAINING}:1: 'A trouble': texts: ")
+    assert problem in of_group
+    assert "supports: 'x': fewer than 6 plain characters" in of_cause
 
 
 @pytest.mark.parametrize(("text", "line"), TRACEBACKS)
@@ -236,7 +316,7 @@ def test_what_two_streams_of_one_program_print_is_one_explanation():
     ]
     explanation = explain.explained(scans, REPRODUCERS)
     (answer,) = explanation.answers
-    assert answer.named == {REENTRANT: CHECKPOINT}
+    assert list(answer.named.values()) == [CHECKPOINT]
     assert (explanation.torch_version, explanation.blank) == ("2.4", False)
 
 

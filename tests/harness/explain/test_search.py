@@ -12,12 +12,14 @@ REPRODUCERS = catalog.load()
 INDEX = Index(REPRODUCERS)
 SEE = "amp/unscale_twice"
 GROUP = Group(
+    name="wilting",
     title="Wilting",
     keywords=("aubergines wilt",),
     causes=(
         Cause(cause="no water", check="look", see=SEE, line=1),
         Cause(cause="sun", check="look", line=2),
     ),
+    path=causes.MESSAGES / causes.TRAINING,
     line=1,
 )
 SYMPTOMS = {

@@ -319,17 +319,17 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
     groups = [
         failure.Group(one, {each.id: each for each in catalog.load()}) for one in causes.load()
     ]
-    assert len({group.slug for group in groups}) == len(groups)
+    assert len({group.name for group in groups}) == len(groups)
     for group in groups:
         if not group.reproducers:  # no page links to this message
-            assert not (whole / f"messages/{group.slug}.html").exists()
+            assert not (whole / f"messages/{group.name}.html").exists()
             continue
-        page = (whole / f"messages/{group.slug}.html").read_text(encoding="utf-8")
+        page = (whole / f"messages/{group.name}.html").read_text(encoding="utf-8")
         named = re.findall(r"<h3>(.*?)</h3>", page)
         assert [html.unescape(one) for one in named] == [one.cause for one in group.causes]
         for one in group.reproducers:
             its = (whole / f"bugs/{one.id}.html").read_text(encoding="utf-8")
-            assert f'href="../../messages/{group.slug}.html"' in its
+            assert f'href="../../messages/{group.name}.html"' in its
             assert f'href="../bugs/{one.id}.html"' in page
 
 
