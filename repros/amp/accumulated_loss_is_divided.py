@@ -19,15 +19,15 @@
 # total += loss.item() / len(loader)
 # '''
 # rule = "note"
-# when = "the window holds more than one batch, and the sum is divided by the number of batches"
+# when = "the window contains more than one batch, and the sum is divided by the number of batches"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The logged training loss of an epoch is the actual loss divided by the number of accumulation
 steps, so it cannot be compared with the validation loss (espnet/espnet#5090).
 
-The loss is divided for backward(), and the log sums the divided values (Modalities/modalities#118).
-If that sum is divided by the number of optimizer steps and every window is full, the result is
-already the mean loss: leave such code unchanged.
+The loss is divided before backward(), and the log sums the divided values
+(Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every
+window is full, the result is already the mean loss, so such code needs no change.
 """
 
 import torch

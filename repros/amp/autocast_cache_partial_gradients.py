@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Linear layers first run under no_grad in an autocast block silently get no gradient"
+# title = "Linear layers that first run under no_grad in an autocast block silently get no gradient"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
 # origin = "torch"
@@ -37,22 +37,24 @@
 #         hint = encoder(x)
 #     loss = criterion(head(encoder(x) + hint), y)
 # '''
-# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: the fix keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""Some layers get no gradient, and backward() does not raise because the other layers get theirs.
+"""Some layers get no gradient, but backward() raises no error because the other layers get theirs.
 
 autocast keeps the low-precision copy of each weight until the block ends, regardless of the
 gradient mode in which the copy was made. A copy made under no_grad has no graph, and a later
-forward in the same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). If
-every layer ran in the no_grad pass, backward() is still silent in a network with norms or
-embeddings: autocast does not cast their weights (docs: torch.amp), and only these layers train. If
-no tensor on the path requires a gradient, backward() raises: amp/autocast_cache_under_no_grad.
+forward in the same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). Even
+if every layer ran in the no_grad pass, backward() is silent in a network with norms or embeddings,
+because autocast does not cast their weights (docs: torch.amp). Only these layers train. If no
+tensor on the path requires a gradient, backward() raises an error (see
+amp/autocast_cache_under_no_grad).
 
-Without the cache, the graph keeps a copy of a weight for each use: many copies for a layer that is
-called in a loop. A separate autocast block for the no_grad pass keeps the cache, unless another
-autocast block encloses both. A forward() decorated with @torch.autocast turns the cache on again
-inside the block (torch/amp/autocast_mode.py): pass cache_enabled=False to the decorator too.
+Without the cache, the graph keeps one copy of a weight for each use, which adds up to many copies
+for a layer that is called in a loop. A separate autocast block for the no_grad pass keeps the
+cache, unless another autocast block encloses both. A forward() decorated with @torch.autocast turns
+the cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
+decorator too.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An earlier no_grad forward of the same Linear in an autocast block makes backward() raise"
+# title = "backward() raises if the same Linear ran under no_grad earlier in the autocast block"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -39,24 +39,25 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: the fix keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""backward() raises, although the forward of the loss ran with gradients enabled.
+"""backward() raises an error, although the forward of the loss ran with gradients enabled.
 
 autocast keeps the low-precision copy of each weight until the block ends, regardless of the
 gradient mode in which the copy was made. A forward under no_grad fills this cache with copies that
 have no graph, and the training forward in the same block uses those copies
 (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,
-backward() does not raise, and only these layers train: amp/autocast_cache_partial_gradients.
+backward() raises no error, and only these layers train (see amp/autocast_cache_partial_gradients).
 
-The advice to call loss.requires_grad_() (mazurowski-lab/finetune-SAM#26) silences the error, but
+Calling loss.requires_grad_(), as advised in mazurowski-lab/finetune-SAM#26, silences the error, but
 the model does not train.
 
-Without the cache, the graph keeps a copy of a weight for each use: many copies for a layer that is
-called in a loop. A separate autocast block for the no_grad pass keeps the cache, unless another
-autocast block encloses both. A forward() decorated with @torch.autocast turns the cache on again
-inside the block (torch/amp/autocast_mode.py): pass cache_enabled=False to the decorator too.
+Without the cache, the graph keeps one copy of a weight for each use, which adds up to many copies
+for a layer that is called in a loop. A separate autocast block for the no_grad pass keeps the
+cache, unless another autocast block encloses both. A forward() decorated with @torch.autocast turns
+the cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
+decorator too.
 """
 
 import torch

@@ -32,15 +32,15 @@
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
 # ///
-"""Entering the autocast block raises on a Mac, regardless of the code in the block.
+"""On a Mac, entering the autocast block raises an error, regardless of the code in the block.
 
-torch 2.5 added the device type "mps" to autocast (pytorch#99272). From 2.5 on, the block can be
-entered even on a machine without MPS. The error text depends on the release: "must be 'cuda' or
+torch 2.5 added the device type "mps" to autocast (pytorch#99272). Since then, entering the block
+works even on a machine without MPS. The error text depends on the release: "must be 'cuda' or
 'cpu'" in 1.13, "unsupported autocast device_type 'mps'" in 2.1, "unsupported scalarType" in 2.4.
 
-choose_precision("mps") selects float32 on every release. Half precision must be requested
-explicitly. If the release cannot train in that dtype on a Mac, choose_precision() raises and names
-the release that can: 2.6 for bfloat16, 2.8 for float16 with a GradScaler.
+Calling choose_precision("mps") selects float32 on every release. Half precision must be requested
+explicitly. If the release cannot train in that dtype on a Mac, choose_precision() raises an error
+that names the required release: 2.6 for bfloat16, 2.8 for float16 with a GradScaler.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backward() after unscale_() adds gradients that still include the scale, 65536 at first"
+# title = "Calling backward() after unscale_() adds gradients that are still scaled, at first by 65536"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
 # origin = "usage"
@@ -40,15 +40,15 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""A step of SGD is tens of thousands of times too long, because unscaled and scaled gradients were
-added. Adam divides a gradient by its own size (torch/optim/adam.py), so its step keeps its usual
-length, but a weight that both losses train follows only the second loss.
+"""A step of SGD is tens of thousands of times too long, because scaled gradients were added to
+unscaled gradients. Adam normalizes each gradient by its magnitude (torch/optim/adam.py), so the
+step size stays the same, but a weight that both losses train follows only the second loss.
 
 unscale_() divides the gradients that exist when it is called. A later backward() adds gradients
-that still include the scale. step() does not divide again, because it remembers that unscale_() was
-called (torch/amp/grad_scaler.py). Call unscale_(), and clip after it, when every backward() of the
-step is done (docs: Automatic Mixed Precision examples). Calling unscale_() after each backward()
-raises: amp/unscale_twice.
+that are still scaled, and step() does not divide them, because the scaler remembers that unscale_()
+was called (torch/amp/grad_scaler.py). Call unscale_() and then clip, but only after every
+backward() of the step (docs: Automatic Mixed Precision examples). Calling unscale_() after each
+backward() raises an error (see amp/unscale_twice).
 """
 
 import torch

@@ -28,9 +28,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""NumPy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp) and no 8-bit floats, so
-numpy() raises for torch's 8-bit floats too. float() is exact: float32 can represent every such
-number.
+"""NumPy has neither bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp) nor 8-bit floats,
+so numpy() rejects torch's 8-bit floats too. The conversion with float() is exact, because float32
+can represent every such number.
 """
 
 import torch

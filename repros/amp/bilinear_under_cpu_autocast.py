@@ -24,16 +24,17 @@
 # '''
 # affected = { cpu = ">=2.3" }
 # ///
-"""Since torch 2.3, nn.Bilinear raises under CPU autocast for the output of an nn.Linear.
+"""Since torch 2.3, nn.Bilinear raises an error under CPU autocast if its inputs come from an
+nn.Linear.
 
-Under autocast, nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since 2.3,
+Under autocast, nn.Linear returns bfloat16, but the weight of nn.Bilinear is float32. Since 2.3,
 bilinear() rejects inputs of different dtypes (aten/src/ATen/native/Linear.cpp, pytorch#118848). On
-CUDA, autocast promotes the inputs to the widest dtype; the autocast list for the CPU does not
-include bilinear (docs: torch.amp). That list did not include prelu either, until the same error was
-fixed there (pytorch#95366).
+CUDA, autocast promotes the inputs to the widest dtype, but the autocast list for the CPU does not
+include bilinear (docs: torch.amp). That list did not include prelu either, until pytorch#95366
+fixed the same error.
 
 A module converted to bfloat16 raises the same error for float32 inputs, including the result of
-float(): pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
+float(), so pass x.to(bilinear.weight.dtype) instead (aten/src/ATen/native/Linear.cpp).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cdist() of up to 25 float16 or bfloat16 rows raises on the CPU"
+# title = "On the CPU, cdist() raises for up to 25 rows of float16 or bfloat16"
 # kind = "error"
 # symptom = "cdist. not implemented for"
 # messages = [
@@ -31,17 +31,18 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Since torch 2.2 or 2.3, most operations accept 16-bit floats on the CPU, but some do not
-(pytorch#136748). cdist(), ctc_loss(), svd() and other functions of torch.linalg, and an antialiased
-interpolate() of float16 still raise on 2.15. cross_entropy() and binary_cross_entropy() of float16
-(pytorch#123328), and padding with mode="reflect", raise on 2.3 and not on 2.7.
+"""Most operations have accepted 16-bit floats on the CPU since torch 2.2 or 2.3, but some still do
+not (pytorch#136748). On 2.15, cdist(), ctc_loss(), svd() and other functions of torch.linalg still
+raise errors, and so does an antialiased interpolate() of float16. On 2.3 but not on 2.7,
+cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
+mode="reflect", raise errors too.
 
-float32 represents all 16-bit numbers exactly. Call float() on the inputs of the other operations
-too, and convert their results back in the same way. Skip the conversion back if the next operation
-accepts float32, which is more exact and stays finite above 65504. With p=2, the default, and more
-than 25 rows on either side, cdist() uses a matrix product. The product has had a 16-bit kernel
-since 2.2, so cdist() does not raise, but its result is less exact (pytorch#136748). With p=1,
-cdist() raises for any number of rows.
+Because float32 represents all 16-bit numbers exactly, call float() on the inputs of the other
+operations too, and convert their results back in the same way. Skip the conversion back if the next
+operation accepts float32, which is more accurate and stays finite above 65504. With p=2, the
+default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product has
+had a 16-bit kernel since 2.2, so cdist() raises no error, but its result is less accurate
+(pytorch#136748). With p=1, cdist() raises an error for any number of rows.
 """
 
 import torch

@@ -41,14 +41,14 @@
 """The loss barely decreases once gradients are clipped (Lightning-AI/pytorch-lightning#9599,
 pytorch#40907).
 
-From backward() until step(), the gradients are multiplied by the scale, 65536 at first. Clipping
-shortens the scaled gradients to max_norm, and step() then divides the clipped gradients by the
-scale.
+Between backward() and step(), the gradients are multiplied by the scale, which is 65536 at first.
+Clipping reduces the norm of the scaled gradients to max_norm, and step() then divides the clipped
+gradients by the scale.
 
-Adam and AdamW divide a gradient by its own size (torch/optim/adam.py), so their steps keep their
-length, up to eps: with a single weight, the first step is 0.999 of its correct length. However,
-every gradient is clipped, even gradients shorter than max_norm: after gradients of 0.1 and 1, the
-second step of Adam is 1 long instead of 0.81.
+Adam and AdamW normalize each gradient by its magnitude (torch/optim/adam.py), so the step size
+stays the same, apart from the effect of eps: with a single weight, the first step is 0.999 of its
+correct length. However, every gradient is clipped, even gradients shorter than max_norm. After
+gradients of 0.1 and 1, the second step of Adam has a length of 1 instead of 0.81.
 """
 
 import torch

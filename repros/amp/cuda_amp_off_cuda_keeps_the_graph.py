@@ -24,7 +24,7 @@
 parameters get their gradients.
 
 Without CUDA, autocast("cuda") and GradScaler warn and disable themselves
-(torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). Parameters on MPS were not measured.
+(torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). Parameters on MPS have not been measured.
 """
 
 import warnings

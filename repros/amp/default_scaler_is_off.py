@@ -27,7 +27,7 @@
 # model.to(device)
 # scaler = make_grad_scaler(choose_precision(device, torch.float16))
 # '''
-# choice = "Use the lines, on MPS from torch 2.8 on; use the fix if the program runs on CPU, CUDA and MPS, because the fix rejects configurations that cannot train, and any other device, such as an Intel GPU"
+# choice = "Use the lines (on MPS, with torch 2.8 or newer); use the fix if the program runs on CPU, CUDA and MPS, because the fix rejects configurations that cannot train and any other device, such as an Intel GPU"
 # rule = "warning"
 # when = "the code runs on a device other than CUDA"
 # requires = ">=2.3"
@@ -36,14 +36,14 @@
 """The loss is not scaled, and the only sign is a single warning.
 
 The device of torch.amp.GradScaler defaults to "cuda", and a scaler for CUDA disables itself if CUDA
-is missing (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
-pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes to
-change the default. GradScaler("cuda") gives the same warning if the machine has a GPU that torch
-does not see. The code under Right does not help in that case: torch.cuda.is_available() has to
-become True (torch/amp/grad_scaler.py).
+is not available (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
+pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes
+changing the default. An explicit GradScaler("cuda") gives the same warning if the machine has a GPU
+that torch does not detect. The corrected code does not help in that case, because
+torch.cuda.is_available() has to return True (torch/amp/grad_scaler.py).
 
-On MPS, an enabled scaler raises in its first step before torch 2.8:
-amp/scaler_on_mps_needs_float64.
+Before torch 2.8, an enabled scaler on MPS raises an error in its first step (see
+amp/scaler_on_mps_needs_float64).
 """
 
 import warnings

@@ -55,16 +55,16 @@
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
 """The loss is finite, but the gradients of the first steps are not, so the weights do not change.
-The scaler starts at 65536, above the largest float16, and halves its scale with every overflow
-until the gradients fit (docs: torch.amp). A few skips in the first iterations are expected
-(NVIDIA/apex#318, facebookresearch/swav#47); skips that never end are not. Only code that counts
-steps, such as a schedule, needs a change: schedulers/skipped_step_moves_the_schedule. With several
-optimizers, one may step while another skips; the code under Right counts the iterations in which
-all of them stepped.
+The scale starts at 65536, above the largest float16, and the scaler halves it at every overflow
+until the gradients fit (docs: torch.amp). A few skipped steps in the first iterations are expected
+(NVIDIA/apex#318, facebookresearch/swav#47), but skips that never end are not. Only code that counts
+steps, such as a schedule, needs a change (see schedulers/skipped_step_moves_the_schedule). With
+several optimizers, one may step while another skips, so the corrected code counts the iterations in
+which all of them stepped.
 
-A lower init_scale ends these skips but loses small gradients that the higher scale keeps: at a
-scale of 1024, a gradient of 2e-11 is 0 in float16. The scale doubles only after 2000 steps without
-a skip.
+A lower init_scale avoids these skips but loses small gradients that the higher scale preserves. For
+example, at a scale of 1024, a gradient of 2e-11 becomes 0 in float16. The scale doubles only after
+2000 steps without a skip.
 """
 
 import torch

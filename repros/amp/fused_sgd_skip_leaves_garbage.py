@@ -22,22 +22,24 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""The weights can be garbage after the second step if a GradScaler skipped the first one. New
-memory that happens to be zero hides the failure.
+"""The weights can be garbage after the second step if a GradScaler skipped the first step. The
+failure stays hidden if the new memory happens to be zero.
 
 In its first step, _fused_sgd allocates the momentum buffers with empty_like() (torch/optim/sgd.py).
 The kernel should fill these buffers, but returns immediately if the scaler found an infinity
-(aten/src/ATen/native/FusedSGD.cpp), also on CUDA (aten/src/ATen/native/cuda/FusedSgdKernel.cu; not
-measured). The second step finds the buffers and uses their contents as momentum.
+(aten/src/ATen/native/FusedSGD.cpp). The CUDA kernel does the same
+(aten/src/ATen/native/cuda/FusedSgdKernel.cu; not measured). The second step finds the existing
+buffers and uses their contents as momentum.
 
 LibreYOLO/libreyolo#771 reports the failure on CUDA, during the routine overflow of the first
-float16 steps. The report says that the kernel advances the momentum, but here the buffer remains as
-empty_like() made it. In deterministic mode, empty_like() fills the buffer with NaN (docs:
-torch.utils.deterministic.fill_uninitialized_memory), so the failure appears every time. Nesterov
-momentum also fails; SGD without momentum, Adam, AdamW and Adagrad do not.
+float16 steps. According to the report, the kernel advances the momentum, but in this reproducer the
+buffer keeps the contents that empty_like() gave it. In deterministic mode, empty_like() fills the
+buffer with NaN (docs: torch.utils.deterministic.fill_uninitialized_memory), so the failure appears
+every time. SGD with Nesterov momentum also fails, but SGD without momentum, Adam, AdamW and Adagrad
+do not.
 
-Omit fused instead of setting it to False: fused=False also disables the foreach loop, which torch
-otherwise chooses for parameters on CUDA (torch/optim/sgd.py).
+Omit fused instead of setting it to False, because fused=False also disables the foreach loop, which
+torch otherwise chooses for parameters on CUDA (torch/optim/sgd.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float32 Linear outside autocast raises for the output of a Linear inside the block"
+# title = "A float32 Linear outside autocast raises if its input comes from a Linear inside the block"
 # kind = "error"
 # symptom = "same dtype"
 # origin = "usage"
@@ -25,12 +25,12 @@
 # ///
 """The 16-bit results of autocast stay 16-bit after the block ends, and the next layer does not
 convert them (docs: torch.autocast, ucla-mobility/V2V4Real#30). Conv2d, LSTM and MultiheadAttention
-raise like Linear. On the CPU, BatchNorm2d continues in 16 bits. So do LayerNorm and GroupNorm,
-except in 1.13, where they raise.
+raise an error, as Linear does. On the CPU, BatchNorm2d accepts the 16-bit results and stays in 16
+bits. So do LayerNorm and GroupNorm, except in 1.13, where they raise an error.
 
-Outside the block, a loss between such an output and a float32 target raises "Found dtype Float but
-expected BFloat16": huber_loss and binary_cross_entropy on all releases, mse_loss on 1.13 and 2.3.
-float() fixes this error too.
+Outside the block, some losses raise "Found dtype Float but expected BFloat16" for such an output
+and a float32 target: huber_loss and binary_cross_entropy on all releases, and mse_loss on 1.13 and
+2.3. Calling float() fixes this error too.
 """
 
 import torch

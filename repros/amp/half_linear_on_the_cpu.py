@@ -48,15 +48,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The weights load, and the first layer raises: the CPU supported float16 for moving data, not for
-computing (pytorch#52291). pytorch#99498 added matrix products, and in 2.3 all of these layers run.
-Losses, cdist() and other functions gained float16 later, or still lack it:
-amp/cdist_of_half_on_the_cpu.
+"""The weights load, but the first layer raises an error, because the CPU supported float16 only for
+moving data, not for computing (pytorch#52291). pytorch#99498 added matrix products, and in 2.3 all
+of the layers tried here run. Losses, cdist() and other functions gained float16 support later or
+still lack it (see amp/cdist_of_half_on_the_cpu).
 
-In float32, the model computes with exactly the numbers that were loaded, using twice the memory
+In float32, the model computes with exactly the numbers that were loaded, but uses twice the memory
 (zai-org/VisualGLM-6B#30). bfloat16 needs no additional memory, but rounds the weights to 8 bits
-(bigscience-workshop/petals#432). An Embedding accepts integers whatever its own dtype, and raises
-for float() inputs.
+(bigscience-workshop/petals#432). An Embedding accepts integers regardless of its own dtype, and
+raises an error if they are converted with float().
 """
 
 import torch

@@ -36,20 +36,22 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A mixture of experts writes the tokens of each expert back, and raises once autocast is on
+"""A mixture of experts that writes the tokens of each expert back fails once autocast is on
 (hiyouga/LlamaFactory#2639).
 
 Under autocast, the Linear returns bfloat16, while zeros_like(), embeddings and parameters keep
-float32. The write is index_put_(), and autocast does not convert the arguments of in-place calls
-(docs: torch.amp). torch deliberately does not convert values written by index (pytorch#96177). A
-slice and a single number are exceptions: y[:2] = expert(x[:2]) converts the values. A write by a
-mask, or by a list or tensor of indices, raises, even if the mask selects nothing.
+float32. The assignment calls index_put_(), and autocast does not convert the arguments of in-place
+calls (docs: torch.amp). By design, torch does not convert values that are written by index
+(pytorch#96177). Slices and single numbers are exceptions: the assignment y[:2] = expert(x[:2])
+converts the values. An assignment by mask, or by a list or tensor of indices, raises an error, even
+if the mask selects nothing.
 
-scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise too. Examples are
-image features merged into text embeddings (huggingface/transformers#47672) and encoded patches
-written into mask tokens (lightly-ai/lightly#1077). Pass source.to(y.dtype) to each of them. Other
-pairs of dtypes also raise: a float32 mask token for 16-bit features (pytorch/audio#2847), a
-bfloat16 model that fills torch.zeros(), and float64 values from NumPy.
+The functions scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise
+errors too, for example when image features are merged into text embeddings
+(huggingface/transformers#47672) or encoded patches are written into mask tokens
+(lightly-ai/lightly#1077). Pass source.to(y.dtype) to each of these functions. Other pairs of dtypes
+fail as well: a float32 mask token for 16-bit features (pytorch/audio#2847), the output of a
+bfloat16 model written into torch.zeros(), and float64 values from NumPy.
 """
 
 import itertools

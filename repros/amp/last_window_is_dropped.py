@@ -36,28 +36,30 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Use the lines if len(loader) is the true number of batches; use the fix if the loader has no length or its length is a guess, as for an IterableDataset with workers, or, with weight=, if the batches differ in size"
+# choice = "Use the lines if len(loader) is the true number of batches; use the fix if the loader has no length, if its length is a guess (as for an IterableDataset with workers), or, with weight=, if the batches differ in size"
 # rule = "warning"
-# when = "the window holds more than one batch, and the last batch does not complete a window"
+# when = "the window contains more than one batch, and the last batch does not complete a window"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""No step follows the batches after the last full window of an epoch (timoschick/pet#36).
+"""No optimizer step follows the batches after the last full window of an epoch (timoschick/pet#36).
 
-`(i + 1) % WINDOW == 0` is never true for these batches. Their gradients remain, and the first step
-of the next epoch uses the sum of the old and the new gradients (meta-pytorch/torchtune#2745). The
-gradients are lost after the last epoch, and before every epoch that begins with zero_grad().
+The condition `(i + 1) % WINDOW == 0` is never true for these batches. Their gradients remain, and
+the first step of the next epoch uses the sum of the old and the new gradients
+(meta-pytorch/torchtune#2745). After the last epoch, or if the next epoch begins with zero_grad(),
+these gradients are lost.
 
-Stepping at the last batch too (advised in timoschick/pet#36) makes that step of SGD too short,
-because its gradients are still divided by the full window (Lightning-AI/pytorch-lightning#19987).
-With Adam, after 200 full steps, the step shrinks to about 0.95 of its length with half a window and
-to 0.92 with an eighth, and Adam's averages keep the small gradient.
+Stepping after the last batch too, as advised in timoschick/pet#36, makes that step of SGD too
+short, because its gradients are still divided by the full window
+(Lightning-AI/pytorch-lightning#19987). With Adam, after 200 full steps, half a window shrinks the
+step to about 0.95 of its length, an eighth shrinks it to 0.92, and Adam's averages retain the small
+gradient.
 
-The code under Right relies on len(loader). With several workers, the length of an IterableDataset
-is a guess. If more batches arrive, `size` becomes too small, then 0 or negative, and the weights
+The corrected code relies on len(loader). With several workers, the length of an IterableDataset is
+only a guess. If more batches arrive, `size` becomes too small, then 0 or negative, and the weights
 become infinite. If fewer arrive, the last step is missing again.
 
-With the partial window, an epoch has one more step: a schedule that is given its length needs
-ceil(len(loader) / WINDOW) steps per epoch, and OneCycleLR raises with len(loader) // WINDOW.
+The partial window adds a step to each epoch, so a schedule with a fixed length needs
+ceil(len(loader) / WINDOW) steps per epoch. With len(loader) // WINDOW, OneCycleLR raises an error.
 """
 
 import torch

@@ -26,16 +26,17 @@
 requires_grad=True. Gradients will be None" (mlfoundations/open_clip#573).
 
 The reentrant variant gives its output a graph only if an input requires a gradient; the
-non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The input of a first
+non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The input of the first
 block is data, which requires no gradient. If all layers with gradients are checkpointed this way,
 the output does not require a gradient either (huggingface/transformers#21381).
 
-The same warning also appears in correct code: in a validation under no_grad(), and for a block that
-is frozen on purpose.
+The same warning also appears in correct code, when validating under no_grad() or if a block is
+frozen on purpose.
 
 With either variant, backward() recomputes a block that gets gradients, so a BatchNorm in the block
 updates its running statistics twice. With use_reentrant=False, a block that changes its input in
-place, such as a ReLU(inplace=True) at its start, raises in backward() on 2.3 and 2.15.
+place, for example with a ReLU(inplace=True) at its start, raises an error in backward() on 2.3 and
+2.15.
 """
 
 import warnings

@@ -35,15 +35,16 @@
 """The weights are NaN after a step with a finite loss and a finite gradient.
 
 Each skipped step halves the scale, and nothing keeps the scale from reaching 0, because a check
-would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0, which passes
-the check for infinities and is multiplied by 1 / 0: NaN
-(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not zero,
-but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users keep the scale above
-a minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
+would cost time (docs: torch.amp, pytorch#99640). The gradient of 0 * loss is then 0, which passes
+the check for infinities and becomes NaN when it is multiplied by 1 / 0
+(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not yet
+zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users keep the scale
+above a minimum by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does.
 
-A scale that keeps falling below 2**-10 has another cause: some gradients are infinite or NaN at any
-scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too high:
-there, a float16 gradient of 1e5 overflows in every step, but trains at a scale of 0.5.
+If the scale keeps falling below 2**-10, the cause is different: some gradients are infinite or NaN
+at any scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too
+high, because a float16 gradient of 1e5 then overflows in every step, whereas training works at a
+scale of 0.5.
 """
 
 import torch

@@ -27,11 +27,11 @@
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///
-"""unscale_(), and therefore step(), raises on a Mac (pytorch#142397).
+"""On a Mac, unscale_() raises an error, and so does step(), which calls it (pytorch#142397).
 
-unscale_() computes the reciprocal of the scale in float64, which MPS does not support. From torch
-2.8 on, unscale_() uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not measured). If
-the scaler is disabled but the forward stays in float16, small gradients are lost.
+Before torch 2.8, unscale_() computes the reciprocal of the scale in float64, which MPS does not
+support. From 2.8 on, it uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not
+measured). If you disable the scaler but keep the forward in float16, small gradients are lost.
 """
 
 import torch

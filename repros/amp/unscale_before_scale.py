@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler.step() and unscale_() raise if no loss was scaled before"
+# title = "GradScaler.step() and unscale_() raise if no loss has been scaled"
 # kind = "error"
 # symptom = "Attempted step but _scale is None"
 # messages = [
@@ -38,10 +38,11 @@
 """The first step of a run raises "Attempted step but _scale is None", or "Attempted unscale_ but
 _scale is None" if the gradients are clipped.
 
-The scaler creates its scale in the first scale(), and both methods need the scale
+The scaler creates its scale in the first call to scale(), and both methods need this scale
 (torch/amp/grad_scaler.py). In a framework whose own backward() scales the loss, a plain
-loss.backward() omits the scaling (Lightning-AI/pytorch-lightning#19695). After the first scale(),
-an unscaled loss does not raise but counts 65536 times too little: amp/unscale_divides_by_65536.
+loss.backward() omits the scaling (Lightning-AI/pytorch-lightning#19695). After the first call to
+scale(), an unscaled loss causes no error but counts 65536 times too little (see
+amp/unscale_divides_by_65536).
 """
 
 import torch

@@ -37,14 +37,15 @@
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The second loss barely influences weights that the first loss also trains, with both SGD and
-Adam. Weights that only the second loss trains barely move under SGD. Adam divides a gradient by its
-own size, so it moves these weights, unless the gradient divided by the scale is close to Adam's eps
-of 1e-8: a gradient of 1e-3 makes the first step 0.6 long instead of 1.
+Adam. Weights that only the second loss trains barely move under SGD. Adam normalizes each gradient
+by its magnitude, so it moves these weights, unless the gradient divided by the scale is close to
+Adam's eps of 1e-8. For example, with a gradient of 1e-3, the first step has a length of 0.6 instead
+of 1.
 
-step() and unscale_() divide all gradients by the scale, including gradients of a loss that was
-never multiplied by it (ashawkey/stable-dreamfusion#158 creates such a loss in a custom backward()).
-These methods raise only if scale() was never called: amp/unscale_before_scale. Each loss needs its
-own scale() (docs: Automatic Mixed Precision examples).
+Both step() and unscale_() divide all gradients by the scale, including the gradients of a loss that
+was never scaled (ashawkey/stable-dreamfusion#158 creates such a loss in a custom backward()). These
+methods raise an error only if scale() was never called (see amp/unscale_before_scale). Each loss
+needs its own call to scale() (docs: Automatic Mixed Precision examples).
 """
 
 import torch

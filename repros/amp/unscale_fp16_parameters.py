@@ -41,17 +41,17 @@
 # scaler.step(optimizer)
 # scaler.update()
 # '''
-# choice = "Use the lines; use the fix if the program runs on devices and releases without float16 autocast, because choose_precision() raises on them"
+# choice = "Use the lines; use the fix if the program may run on a device or release without float16 autocast, because choose_precision() raises an error there"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The first unscale_() or step() raises (Lightning-AI/pytorch-lightning#5140).
+"""The first call to unscale_() or step() raises an error (Lightning-AI/pytorch-lightning#5140).
 
-model.half() makes the parameters float16, so their gradients are float16, and unscale_() rejects
-float16 gradients (torch/amp/grad_scaler.py). Keep the parameters in float32, and let autocast do
-the casting: do not call half() on the model (docs: torch.autocast). A large frozen base may stay
-float16: cast only the trained parameters, with p.data = p.data.float() for each parameter p that
-requires a gradient.
+Calling model.half() makes the parameters float16, so their gradients are float16, and unscale_()
+rejects float16 gradients (torch/amp/grad_scaler.py). Do not call half() on the model: keep the
+parameters in float32, and let autocast do the casting (docs: torch.autocast). A large frozen base
+model may stay in float16. In that case, cast only the trained parameters, with p.data =
+p.data.float() for each parameter p that requires a gradient.
 """
 
 import torch

@@ -49,16 +49,16 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The second batch of a window raises (microsoft/Swin-Transformer#311).
+"""The error occurs in the second batch of a window (microsoft/Swin-Transformer#311).
 
-unscale_() is allowed once per optimizer between two calls of update() (torch/amp/grad_scaler.py):
-once per window, after its last backward(). Calling update() after every unscale_() silences the
-error but loses the earlier batches of the window: each later batch is added to unscaled gradients,
-and the sum is divided again.
+Between two calls to update(), unscale_() may be called only once per optimizer
+(torch/amp/grad_scaler.py), so call it once per window, after the last backward(). Calling update()
+after every unscale_() silences the error but loses the earlier batches of the window, because each
+later batch is added to unscaled gradients and the sum is divided again.
 
-Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or omit it together with a
-step that they skip because of its bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362). In such
-loops, call update() after every step, skipped or not, and let step() do the skipping.
+Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or omit the call when they
+skip a step because of a bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362). In such loops, call
+update() after every step, skipped or not, and let step() do the skipping.
 """
 
 import torch
