@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True without a mask in eval mode under no_grad()"
+# title = "In eval mode under no_grad(), a batch_first TransformerEncoderLayer ignores is_causal=True without a mask"
 # kind = "silent"
 # symptom = "a token sees those after it"
 # origin = "design"
@@ -28,20 +28,20 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
-"""A causal encoder attends to the future in evaluation, although it is called with is_causal=True.
+"""During evaluation, a causal encoder attends to future tokens, although it is called with
+is_causal=True.
 
-The documentation says that the argument "applies a causal mask", but warns that is_causal is a
-hint, which tells the layer that src_mask is the causal mask (docs:
-torch.nn.TransformerEncoderLayer). A maintainer holds the user responsible for incorrect hints
-(pytorch#187413).
+The documentation says that the argument "applies a causal mask", but warns that is_causal is only a
+hint that src_mask is the causal mask (docs: torch.nn.TransformerEncoderLayer). According to a
+maintainer, incorrect hints are the responsibility of the user (pytorch#187413).
 
-In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
-the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its fast path,
-which requires batch_first=True, biases and an even number of heads. The fast path receives the
-masks but not the hint (torch/nn/modules/transformer.py), so each token attends to all tokens. A
-frozen layer takes the fast path with gradients enabled, too. Torch 2.0.0 ignored the hint with
-gradients in any layer (pytorch#96941). A TransformerEncoder passes the hint on and fails too; its
-argument is called mask, not src_mask.
+In training, or with batch_first=False, passing the hint without a mask raises "Need attn_mask if
+specifying the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its
+fast path, which requires batch_first=True, biases and an even number of heads. The fast path
+receives the masks but not the hint (torch/nn/modules/transformer.py), so each token attends to all
+tokens. A frozen layer takes the fast path even with gradients enabled. In torch 2.0.0, any layer
+ignored the hint, with gradients enabled too (pytorch#96941). A TransformerEncoder passes the hint
+on and fails in the same way, but its mask argument is called mask, not src_mask.
 """
 
 import torch

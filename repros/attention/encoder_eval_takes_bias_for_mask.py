@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer with batch_first=True masks every key with a nonzero bias in eval mode under no_grad()"
+# title = "In eval mode under no_grad(), a batch_first TransformerEncoderLayer masks every key with a nonzero bias"
 # kind = "silent"
 # symptom = "a token sees no other token"
 # origin = "torch"
@@ -36,12 +36,12 @@
 # choice = "Use the fix, which records no graph; use the lines if the memory for the graph does not matter, but not under inference_mode(), where the layers of a frozen encoder stay on the fast path"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
-"""In evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to
-itself. With a bias that has no zero, the output is NaN (pytorch#118628).
+"""During evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to
+itself. If the bias contains no zeros, the output is NaN (pytorch#118628).
 
 With batch_first=True and an even number of heads, the layer takes its fast path in eval mode under
-no_grad(), since 2.0 also with a mask (pytorch#87377). The fast path converts a float mask to bool,
-so every nonzero bias masks its key, and a warning mentions only performance
+no_grad(), since 2.0 even if it gets a mask (pytorch#87377). The fast path converts a float mask to
+bool, so every nonzero bias masks its key. The warning mentions only performance
 (aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did the same (pytorch#107084),
 but now takes the slow path for float masks (pytorch#107641).
 

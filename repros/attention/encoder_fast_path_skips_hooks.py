@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Forward hooks inside TransformerEncoderLayer with batch_first=True do not run in eval mode under no_grad()"
+# title = "In eval mode under no_grad(), forward hooks inside a batch_first TransformerEncoderLayer do not run"
 # kind = "silent"
 # symptom = "the forward hook ran 0 times"
 # origin = "torch"
@@ -30,18 +30,21 @@
 # '''
 # affected = { cpu = "<2.5", cuda = "<2.5" }
 # ///
-"""In eval mode, a hook that records activations runs with gradients enabled, but not without.
+"""In eval mode, a hook that records activations runs with gradients enabled, but not without
+gradients.
 
-In eval mode under no_grad(), the layer takes its fast path: a fused operator that is called with
-the weights of the submodules, so the submodules are not called (pytorch#128413). A frozen layer
-takes the fast path with gradients enabled, too, if its input requires none. batch_first=False or an
-odd number of heads prevents the fast path (torch/nn/modules/transformer.py). Since the fix, the
-layer takes the fast path only if no submodule has a forward hook (pytorch#128415). Even in 2.15,
-the fast path skips a submodule that replaces one of torch's and has its own forward(), and a hook
-in an encoder with padding gets a nested tensor, which has no shape.
+In eval mode under no_grad(), the layer takes its fast path, a fused operator that is called with
+the weights of the submodules. The submodules themselves are not called (pytorch#128413). A frozen
+layer takes the fast path even with gradients enabled if its input requires no gradient. Setting
+batch_first=False or using an odd number of heads prevents the fast path
+(torch/nn/modules/transformer.py). Since the fix, the layer takes the fast path only if no submodule
+has a forward hook (pytorch#128415). Even in 2.15, the fast path skips the forward() of a custom
+submodule that replaces one of torch's, and a hook in an encoder with padding receives a nested
+tensor, which has no shape.
 
-A hook on self_attn gets None for the attention weights, in training too, because the layer does not
-request them. In that hook, module.forward(*args)[1] computes the weights, without the masks.
+Even in training, a hook on self_attn gets None for the attention weights, because the layer does
+not request them. Inside that hook, module.forward(*args)[1] computes the weights, but without the
+masks.
 """
 
 import torch

@@ -32,12 +32,12 @@
 """Padding that a float mask excludes with -inf still takes part in the attention.
 
 If attn_mask is float, multi_head_attention_forward() combines the two masks with
-attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask holds floats
-(torch/nn/functional.py). A -inf in key_padding_mask then counts as false (pytorch#92554; not
-measured on devices other than the CPU), and -1e9 raises. Since the fix, the function adds the two
-masks (pytorch#92733), and warns if one of them is bool.
+attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask contains floats
+(torch/nn/functional.py). An entry of -inf in key_padding_mask then counts as false (pytorch#92554;
+not measured on devices other than the CPU), and an entry of -1e9 causes an error. Since the fix,
+the function adds the two masks (pytorch#92733), and warns if one of them is bool.
 
-The code under Right expects a mask that is 0 at tokens. If the mask is 1 at tokens, bool() hides
+The corrected code expects a mask that is 0 for tokens. If the mask is 1 for tokens, bool() hides
 the tokens.
 """
 

@@ -25,9 +25,9 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Building the model raises, and the error does not name either number (pytorch#28719). Each head
-gets embed_dim // num_heads features (docs: MultiheadAttention), so the width must be a multiple of
-the number of heads.
+"""Building the model raises an error that names neither number (pytorch#28719). Each head gets
+embed_dim // num_heads features (docs: MultiheadAttention), so the width must be a multiple of the
+number of heads.
 """
 
 import torch

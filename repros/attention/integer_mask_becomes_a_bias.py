@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "scaled_dot_product_attention rejects an integer mask, and ones and zeros cast to float hide nothing"
+# title = "scaled_dot_product_attention rejects an integer mask, and a mask of 0 and 1 cast to float hides nothing"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
 # messages = [
@@ -28,15 +28,16 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
-"""A tokenizer's mask has integers, and the attention raises (seal-rg/recurrent-pretraining#18).
+"""A tokenizer's mask consists of integers, which the attention rejects
+(seal-rg/recurrent-pretraining#18).
 
 A boolean mask hides the positions where it is False; any other mask is added to the scores (docs:
-scaled_dot_product_attention). A mask of ones and zeros that is cast to the dtype of the query, as
-the error suggests, raises no error, but padding takes part in the attention (popular fix). The
-masks of MultiheadAttention mean the opposite (docs: MultiheadAttention): its key_padding_mask is
-attention_mask == 0. bool() is for ones and zeros. An integer mask of 0 and -10000 is meant to be
-added, and bool() would hide the tokens. A row that contains only padding gives NaN before torch 2.5
-(attention/sdpa_masked_row_is_nan).
+scaled_dot_product_attention). Casting a mask of ones and zeros to the dtype of the query, as the
+error suggests, raises no error, but padding then takes part in the attention (popular fix). The
+masks of MultiheadAttention mean the opposite (docs: MultiheadAttention), so its key_padding_mask is
+attention_mask == 0. Use bool() only for a mask of ones and zeros. An integer mask of 0 and -10000
+is meant to be added, and bool() would hide its tokens. Before torch 2.5, a row that contains only
+padding gives NaN (see attention/sdpa_masked_row_is_nan).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention with several heads rejects one mask per sample; repeat() mixes the masks up"
+# title = "MultiheadAttention with several heads rejects one mask per sample, and repeat() mixes up the masks"
 # kind = "error"
 # symptom = "The shape of the 3D attn_mask is"
 # messages = ["The shape of the 3D attn_mask is torch\\.Size"]
@@ -25,14 +25,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""MultiheadAttention rejects a mask of shape (batch, tokens, tokens): a 3-dimensional mask needs an
-entry per head (pytorch#64706), and the entries of one sample are adjacent
+"""MultiheadAttention rejects a mask of shape (batch, tokens, tokens), because a 3-dimensional mask
+needs an entry per head (pytorch#64706). The entries of one sample are adjacent
 (multi_head_attention_forward() in torch/nn/functional.py).
 
-mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the wrong order: heads of
-one sample get the mask of another, and see hidden tokens (popular fix). repeat_interleave() keeps
-the order (control; line/lighthouse#77). A mask row that hides everything, such as the row of a
-padded query, gives NaN (attention/need_weights_masked_row_is_nan).
+Calling mask.repeat(num_heads, 1, 1), as in pytorch#97605, gives the right shape but the wrong
+order, so heads of one sample get the mask of another and see hidden tokens (popular fix). By
+contrast, repeat_interleave() keeps the order (control; line/lighthouse#77). A mask row that hides
+everything, such as the row of a padded query, gives NaN (see
+attention/need_weights_masked_row_is_nan).
 """
 
 import torch

@@ -24,15 +24,16 @@
 """Fine-tuning runs, but the adapter of the output projection is not trained.
 
 MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
-(torch/nn/modules/activation.py, pytorch#78109), so hooks on out_proj and wrappers of its forward do
-nothing (helicalAI/helical#405). To only read the output, register the hook on the attention module,
-whose first output is that of out_proj. A parametrization is part of the weight and makes the
-adapter part of the model: freeze the model first, and create the adapter in the dtype of the model.
-The optimizer raises if model.parameters() is one group and the adapter another.
+(torch/nn/modules/activation.py, pytorch#78109), so hooks on out_proj and wrappers of its forward
+have no effect (helicalAI/helical#405). If you only want to read the output, register the hook on
+the attention module, whose first output is the output of out_proj. A parametrization is part of the
+weight and makes the adapter part of the model, so freeze the model first, and create the adapter in
+the dtype of the model. The optimizer raises an error if one group contains model.parameters() and
+another the adapter.
 
-A parametrization renames the weight in the state_dict, and torch.save() of the module itself
-raises. Load a checkpoint of the model first, and merge with remove_parametrizations() before you
-save (control).
+A parametrization renames the weight in the state_dict, and calling torch.save() on the module
+itself raises an error. Load a checkpoint of the model before you add the parametrization, and merge
+with remove_parametrizations() before you save (control).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention without dropout raises"
+# title = "Gradient penalties, MAML and Hessians fail with scaled_dot_product_attention without dropout"
 # kind = "error"
 # symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
 # messages = [
@@ -28,16 +28,17 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3" }
 # ///
-"""A backward through the gradient raises, but hand-written attention does not
-(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise in the forward, because the
-kernels do not support forward AD either.
+"""A backward pass through the gradient raises an error, whereas hand-written attention works
+(huggingface/diffusers#5678). Both torch.func.hessian() and jvp() raise an error in the forward
+pass, because the kernels do not support forward AD either.
 
-The fused kernels have no second derivative: a known gap (pytorch#116350). On the CPU, the flash
-attention kernel lacks this derivative. That kernel is not used with dropout_p above 0, a mask that
-requires grad, inputs of two dimensions (on 2.13 also of three), or values whose width differs from
-the queries. On CUDA, the memory-efficient kernel lacks it too (learnables/learn2learn#429; not
-measured). The math backend has the derivative (control). With activation checkpointing, the
-sdpa_kernel() block must be inside the checkpointed function.
+The fused kernels have no second derivative, which is a known gap (pytorch#116350). On the CPU, the
+flash attention kernel lacks this derivative. That kernel is not used if dropout_p is above 0, if
+the mask requires grad, if the inputs have two dimensions (on 2.13, also three), or if the width of
+the values differs from the width of the queries. On CUDA, the memory-efficient kernel lacks the
+derivative too (learnables/learn2learn#429; not measured). The math backend has the derivative
+(control). With activation checkpointing, the sdpa_kernel() block must be inside the checkpointed
+function.
 """
 
 import torch

@@ -30,12 +30,12 @@
 # ///
 """A padded query, whose keys are all masked, has a NaN output and a NaN gradient.
 
-The scores of the row are all -inf, and softmax() of them is NaN (pytorch#103749). The fix returns
-zeros for such rows (pytorch#131060, pytorch#133882).
+The scores of the row are all -inf, and their softmax is NaN (pytorch#103749). Since the upstream
+fix, the function returns zeros for such rows (pytorch#131060, pytorch#133882).
 
-A float mask of 0 and -inf gives NaN too (2.3). The code under Right expects a bool mask: convert a
-float mask with mask == 0. No release changes a hand-written softmax() or MultiheadAttention with
-need_weights=True: attention/need_weights_masked_row_is_nan.
+A float mask of 0 and -inf gives NaN too (2.3). The corrected code expects a bool mask, so convert a
+float mask with mask == 0. In every release, a hand-written softmax() still gives NaN, as does
+MultiheadAttention with need_weights=True (see attention/need_weights_masked_row_is_nan).
 """
 
 import torch

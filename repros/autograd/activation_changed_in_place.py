@@ -25,19 +25,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() raises for the output of a ReLU if `+=` changed the output after the ReLU had saved
-it.
+"""backward() raises an error if `+=` changes the output of a ReLU after the ReLU has saved it.
 
-The backward of a ReLU needs its own output. Every in-place change increments the version of the
-tensor, and backward() compares it with the version at the time of saving
-(torch/csrc/autograd/saved_variable.cpp). `y += x` is an in-place change; `y = y + x` makes a new
-tensor (control). The new tensor has the promoted dtype, whereas `y += x` keeps the dtype of y:
-under autocast, the new tensor is float32 if x is. Users first tried inplace=False in every ReLU
-(lyongo/NWPU-MOC#4, quark0/darts#109), which does not remove the `+=` (popular fix).
+The backward of a ReLU needs the output of the forward. Every in-place change increments the version
+of the tensor, and backward() compares this version with the version at the time of saving
+(torch/csrc/autograd/saved_variable.cpp). The statement `y += x` is an in-place change, whereas `y =
+y + x` creates a new tensor (control). The new tensor has the promoted dtype, so under autocast it
+is float32 if x is, whereas `y += x` keeps the dtype of y. Users first tried inplace=False in every
+ReLU (lyongo/NWPU-MOC#4, quark0/darts#109), but this does not remove the `+=` (popular fix).
 
-sigmoid(), tanh(), exp() and sqrt() save their output too; gelu(), silu() and leaky_relu() do not,
-except leaky_relu(inplace=True). `y[mask] = 0` is also an in-place change; y = y.masked_fill(mask,
-0) is not.
+The functions sigmoid(), tanh(), exp() and sqrt() save their output too. gelu(), silu() and
+leaky_relu() do not, except for leaky_relu(inplace=True). The assignment `y[mask] = 0` is also an
+in-place change, but `y = y.masked_fill(mask, 0)` is not.
 """
 
 import torch

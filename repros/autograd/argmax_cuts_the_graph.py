@@ -25,16 +25,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() says that the loss does not require grad, although every parameter does
+"""backward() reports that the loss does not require grad, although every parameter does
 (LZGMatrix/BOP19_CDPN_2019ICCV#4).
 
 argmax() returns integers, which have no gradient. Compute the loss from the scores of the last
-layer, before argmax(). After a softmax, which does not change the result of argmax(), the loss
-cannot fall to 0 (loss/softmax_before_cross_entropy). Users tried loss.requires_grad = True
-(ronghuaiyang/arcface-pytorch#56), which makes the loss a leaf: backward() succeeds, but nothing is
-trained.
+layer, before argmax(). If the scores have passed through a softmax, which does not change the
+result of argmax(), the loss cannot fall to 0 (see loss/softmax_before_cross_entropy). Users tried
+loss.requires_grad = True (ronghuaiyang/arcface-pytorch#56), which makes the loss a leaf, so
+backward() succeeds but trains nothing.
 
-cross_entropy() expects int64 class numbers of shape (batch,), such as y.long().squeeze(1) of a
+cross_entropy() expects int64 class numbers of shape (batch,), such as y.long().squeeze(1) if y is a
 column, and at least two columns of scores.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of one loss per sample or per GPU raises; ones_like() gives the sum's gradient"
+# title = "backward() raises for one loss per sample or GPU, and ones_like() gives the sum's gradient"
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
 # messages = ["grad can be implicitly created only for scalar outputs"]
@@ -27,19 +27,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() without an argument requires a loss of one element (docs: Tensor.backward). A loss
-without a reduction has one element per sample
+"""Calling backward() without an argument requires a loss of one element (docs: Tensor.backward). A
+loss without a reduction has one element per sample
 (dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one per GPU
 (eriklindernoren/PyTorch-YOLOv3#331).
 
-backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), computes the
-gradient of the sum. This gradient, and with it the steps of SGD, grows with the batch or the number
-of GPUs.
+Users tried backward(torch.ones_like(loss)) instead (WisconsinAIVision/MaskPoint#7), which computes
+the gradient of the sum. This gradient, and therefore the step of SGD, grows with the size of the
+batch or the number of GPUs.
 
 The built-in mean divides by the number of labels that are not ignored, or, with class weights, by
-weight[y].sum(). loss.mean() divides by the number of all labels: its gradient is shorter with
-ignored labels, and longer with weights above 1. With one loss per GPU, loss.mean() counts each GPU
-equally, even a GPU that got fewer rows of the batch.
+weight[y].sum(). By contrast, loss.mean() divides by the number of all labels, so its gradient is
+smaller with ignored labels and larger with weights above 1. With one loss per GPU, loss.mean()
+weights each GPU equally, even a GPU that got fewer rows of the batch.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Changing the rows of a tensor in place inside a for loop raises if the tensor has a gradient"
+# title = "Changing the rows of a tensor in place inside a for loop raises if the tensor requires grad"
 # kind = "error"
 # symptom = "is a view and is being modified inplace"
 # messages = [
@@ -33,19 +33,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""De-normalizing an image channel by channel raises (haofanwang/Score-CAM#28), and so does the
-Normalize of an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
+"""Denormalizing an image channel by channel raises an error (haofanwang/Score-CAM#28), and so does
+the Normalize transform in an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
 
-A for loop over a tensor unbinds it (pytorch#40884). unbind(), chunk() and split() return several
-views from one node, and autograd cannot rewrite the graph when one of the views changes
-(pytorch#36403). Change the pieces of chunk() and split() out of place as well, and join them with
-torch.cat().
+A for loop over a tensor unbinds it (pytorch#40884). The functions unbind(), chunk() and split()
+return several views from one node, and autograd cannot rewrite the graph when one of the views
+changes (pytorch#36403). Change the pieces from chunk() and split() out of place as well, and join
+them with torch.cat().
 
-The code under Right scales along the first dimension, as the loop does. channel.sub_(m).div_(s)
-becomes (image - mean) / std, with both in that shape. For a batch of images, whose channels are the
-second dimension, use .view(1, -1, 1, 1): the loop iterates over the images, and the broadcast turns
-one image into three. It also turns the single channel of a gray image into three, whereas the loop
-uses the first number: pass a single number.
+The corrected code scales along the first dimension, as the loop does. A loop body of
+channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std in the same shape as above.
+For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1), because the
+loop would iterate over the images and the broadcast would turn one image into three. The broadcast
+also turns the single channel of a gray image into three, whereas the loop uses only the first
+number, so pass a single number for a gray image.
 """
 
 import torch

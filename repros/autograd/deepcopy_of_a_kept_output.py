@@ -32,9 +32,9 @@ no_grad(), or in a frozen model, the output has no history, and the copy works.
 
 deepcopy() copies the attributes of a module too, and a tensor with a history cannot be copied
 without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached tensor can be copied. The
-rest of forward() must use the tensor with its history: if self.features is detached immediately,
-the layers before that point get no gradient (popular fix). If a loss needs a tensor, return it from
-forward().
+rest of forward() must use the tensor with its history, because the layers before that point get no
+gradient if self.features is detached immediately (popular fix). If a loss needs the stored tensor,
+return it from forward().
 """
 
 import copy

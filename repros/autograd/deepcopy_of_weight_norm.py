@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "copy.deepcopy() of a model with torch.nn.utils.weight_norm raises, except after a forward without gradients"
+# title = "copy.deepcopy() fails for a model with torch.nn.utils.weight_norm, except after a forward without gradients"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [
@@ -27,21 +27,22 @@
 # requires_on = { mps = ">=2.2" }
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.2" }
 # ///
-"""A grid search (skorch-dev/skorch#741), an EMA or an ensemble copies the model, and the copy
-raises.
+"""A grid search (skorch-dev/skorch#741), an EMA or an ensemble fails when it copies the model.
 
-weight_norm() computes the weight from two parameters and stores it as an attribute of the layer: a
-tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). A forward under no_grad()
-computes a weight without a history, and the copy works until the next forward that trains. The
-parametrization of the same name, which replaced weight_norm() in 2.1, does not fail
-(pytorch#103001). It loads checkpoints with weight_g and weight_v, but its own state_dict has other
-names (right), which the old weight_norm() cannot load. remove_weight_norm() raises for the
-parametrization: call torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Code that
-reads layer.weight_g raises too: the new name is layer.parametrizations.weight.original0.
+weight_norm() computes the weight from two parameters and stores the result, a tensor with a
+history, as an attribute of the layer (torch/nn/utils/weight_norm.py, pytorch#28594). A forward
+under no_grad() computes a weight without a history, so the copy works until the next training
+forward. The parametrization of the same name, which replaced weight_norm() in 2.1, does not fail
+(pytorch#103001). It loads checkpoints with weight_g and weight_v, but its own state_dict has
+different names (right), which the old weight_norm() cannot load. Calling remove_weight_norm() on
+the parametrization raises an error, so call
+torch.nn.utils.parametrize.remove_parametrizations(layer, "weight") instead. Code that reads
+layer.weight_g fails too, because the new name is layer.parametrizations.weight.original0.
 
-The new layer cannot be pickled, not even after remove_parametrizations(). torch.save(model) raises,
-and so does a search that sends the model to other processes; torch.save(model.state_dict()) works.
-If the model has to be pickled, and before 2.1, call remove_weight_norm() before the copy.
+The new layer cannot be pickled, not even after remove_parametrizations(). Both torch.save(model)
+and a search that sends the model to other processes fail, but torch.save(model.state_dict()) works.
+Before 2.1, or if the model has to be pickled, keep the old function and call remove_weight_norm()
+before the copy.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of det() is zero if the LU factorization of the matrix has an exact zero"
+# title = "The gradient of det() is zero if the LU factorization has an exact zero on its diagonal"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
 # origin = "torch"
@@ -21,16 +21,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The gradient is all zeros, but correct with create_graph=True (control). The same option of
-backward() helps too, but leaves a graph in x.grad. Other singular matrices, whose factorization
-ends in a tiny number instead of 0, get the correct gradient up to rounding without the option. The
-zero gradient occurs with a row of zeros, and often with repeated rows and small whole numbers. If
-the rank is lower by two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
+"""The gradient is all zeros, but it is correct with create_graph=True (control). The same option of
+backward() helps too, but leaves a graph in x.grad. Without the option, other singular matrices,
+whose factorization ends in a tiny number instead of 0, get the correct gradient up to rounding. The
+failure occurs with a row of zeros, and often with repeated rows and small whole numbers. If the
+rank is lower by two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
 
-torch has two formulas. The formula without create_graph perturbs the factorization where its
-diagonal is 0, in order to solve a system. The right-hand side of the system is det(x) times the
-identity, which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for singular matrices was
-postponed (pytorch#79487). Only matrices of one element were fixed (pytorch#80761, pytorch#171225).
+torch has two formulas for this gradient. Without create_graph, torch perturbs the factorization
+where its diagonal is 0, in order to solve a linear system. However, the right-hand side of the
+system is det(x) times the identity, which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for
+singular matrices was postponed (pytorch#79487). Only matrices of one element have been fixed
+(pytorch#80761, pytorch#171225).
 """
 
 import torch

@@ -20,12 +20,12 @@
 # ///
 """A tensor of NaNs has two different gradients, so some NaNs look like healthy values.
 
-The kernel computes whole vectors of elements, here the first 64, and the rest one by one. The two
-code paths test the sign differently for NaN (pytorch#195075). So do the paths of celu, selu,
+The kernel processes whole vectors of elements, here the first 64, and the rest one by one. The two
+code paths test the sign differently for NaN (pytorch#195075). The same applies to celu, selu,
 hardtanh, relu6, hardswish, hardshrink, softshrink, and torch.special.logit with eps. The output is
-NaN at every position (except that softshrink returns 0 in torch 2.3 and before). Look for NaN in
-the output, or pass NaNs through unchanged: the gradient of each NaN is then the gradient of the
-output (control). That gradient is finite, so a search for NaN in gradients finds none of these
+NaN at every position (except that softshrink returns 0 in torch 2.3 and earlier). Check the output
+for NaN, or pass NaNs through unchanged, so that the gradient at each NaN is the gradient of the
+output (control). That gradient is finite, so a check of the gradients for NaN finds none of these
 elements.
 """
 

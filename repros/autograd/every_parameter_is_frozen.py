@@ -25,18 +25,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() says that the loss does not require grad: if no input of an operation requires grad,
-its output does not either (docs: notes/autograd). The loop that should freeze only the backbone
-covers the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
+"""backward() reports that the loss does not require grad, because the output of an operation
+requires grad only if one of its inputs does (docs: notes/autograd). The loop that should freeze
+only the backbone covers the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
-loss.requires_grad = True, reported as a solution (mazurowski-lab/finetune-SAM#26), silences the
-error but trains nothing (popular fix). A BatchNorm in the frozen part keeps updating its averages
-in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen after the first steps
-can keep moving: optimizers/frozen_parameter_moves_on.
+Setting loss.requires_grad = True, reported as a solution in mazurowski-lab/finetune-SAM#26,
+silences the error but trains nothing (popular fix). In training mode, a BatchNorm in the frozen
+part keeps updating its averages (see modules/frozen_batchnorm_moves). Parameters that are frozen
+after the first steps can keep moving (see optimizers/frozen_parameter_moves_on).
 
-A trainable head raises the same error within checkpoint(model, x) if the checkpoint is reentrant,
-which is the default: x requires no gradient, so the output does not require one. Pass
-use_reentrant=False.
+A model with a trainable head causes the same error in checkpoint(model, x) if the checkpoint is
+reentrant, which is the default. Because x requires no gradient, the output does not require one
+either. Pass use_reentrant=False.
 """
 
 import torch

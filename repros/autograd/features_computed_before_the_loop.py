@@ -29,16 +29,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step works, but the second goes through the graph of the features again
-(lucidrains/denoising-diffusion-pytorch#109). If the features should not be trained, compute them
-without a graph instead (pyg-team/pytorch-frame#229).
+"""The first step works, but the second traverses the graph of the features again
+(lucidrains/denoising-diffusion-pytorch#109). If the encoder should not be trained, compute the
+features without a graph instead (pyg-team/pytorch-frame#229).
 
 backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp). A tensor that
-depends on parameters has to be recomputed in every step (control), also because the parameters have
-changed. With retain_graph=True, which the message advises, backward() finds the changed parameters
-and raises "modified by an inplace operation" (popular fix). An encoder whose backward needs no
-weight, such as a single Linear, does not raise even then, and the head continues with the features
-of the initial weights.
+depends on parameters has to be recomputed in every step (control), if only because the parameters
+have changed. With retain_graph=True, which the message advises, backward() detects the changed
+parameters and raises "modified by an inplace operation" (popular fix). If the backward of the
+encoder needs no weight, as for a single Linear, no error is raised even then, and the head
+continues with the features of the initial weights.
 """
 
 import torch

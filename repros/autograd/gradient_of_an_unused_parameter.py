@@ -31,19 +31,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The inner loop of meta-learning differentiates with respect to every parameter, but the output
-does not pass through one head of the model (learnables/learn2learn#363, where the same model trains
+"""The inner loop of meta-learning differentiates with respect to every parameter, but one head of
+the model does not contribute to the output (learnables/learn2learn#363, where the same model trains
 normally with backward()).
 
 autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
-whereas backward() leaves the grad of this tensor at None. allow_unused=True, which the message
-advises, returns None for this tensor, and the update p - lr * g raises (popular fix; in
-showlab/BoxDiff#20 a different error follows). Zeros instead of None fix the error (control), and so
-does materialize_grads=True if torch.autograd.grad has this argument. First make sure that the
-parameter should be unused. An input that was sliced or converted after the forward raises the same
-error, and zeros would hide that mistake: differentiate with respect to the tensor that was passed
-to the model. Zip the gradients with `parameters`: neither list includes frozen parameters, which
-grad() also rejects.
+whereas backward() leaves the grad of this tensor at None. With allow_unused=True, which the message
+advises, grad() returns None for this tensor, and the update p - lr * g then fails (popular fix; in
+showlab/BoxDiff#20 a different error follows). Replacing None with zeros fixes the error (control),
+and so does materialize_grads=True if torch.autograd.grad has this argument. First make sure that
+the parameter is meant to be unused. The same error occurs for an input that was sliced or converted
+after the forward, and zeros would hide that mistake. In that case, differentiate with respect to
+the tensor that was passed to the model. Zip the gradients with `parameters`, because neither list
+includes frozen parameters, which grad() also rejects.
 """
 
 import torch

@@ -24,24 +24,24 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() if the grid contains a NaN as a column or as a row; without the
-NaN, it does not (pytorch#24823). If both are NaN, images of 4 by 4 and 64 by 64 crash too, and an
-image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, zero padding, the modes nearest and bicubic,
-and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. The crash is the same if only the grid
-requires grad.
+"""The process dies in backward() if the grid contains NaN as a column or a row coordinate, but not
+without the NaN (pytorch#24823). If both coordinates are NaN, images of 4 by 4 and 64 by 64 cause a
+crash too, whereas an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, there was no crash with
+zero padding, with the modes nearest and bicubic, or for volumes. On 2.13 and 2.15, there was none
+with bfloat16. The same crash occurs if only the grid requires grad.
 
-A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample). The conversion to an
-integer cannot handle NaN (pytorch#19826). The forward, which crashed too, now clips NaN to the
-edge, which -1 stands for, before the conversion (pytorch#42703). The backward has its own clipping
-function, which keeps NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample), but the conversion to
+an integer cannot handle NaN (pytorch#19826). The forward, which used to crash too, now clips NaN to
+the edge, which is -1, before the conversion (pytorch#42703). The backward has its own clipping
+function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
-With reflection padding, an infinity crashes too; the code under Right moves the infinity to the
-edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if a 0 / 0
-produced the NaN, the weights before it still get NaN gradients.
+With reflection padding, an infinity causes a crash too. The corrected code moves an infinity to the
+edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if the NaN
+comes from 0 / 0, the weights before that division still get NaN gradients.
 
-On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. ARM,
-where NaN becomes 0, was not measured. The process then ends with the signal, not with exit status
-1.
+On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. The
+process then ends with the signal, not with exit status 1. ARM, where NaN becomes 0, was not
+measured.
 """
 
 import torch

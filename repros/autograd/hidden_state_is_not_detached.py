@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second backward() of an RNN raises because its hidden state has the previous batch's graph"
+# title = "The second backward() of an RNN raises because its hidden state keeps the previous batch's graph"
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]
@@ -33,20 +33,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first batch trains, and the second backward() reaches the graph of the first batch.
+"""The first batch trains, but the second backward() reaches the graph of the first batch.
 
 backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp), but the state
-that is passed in still has the history of the last batch. Call detach() once per batch, after
-backward(), to end this history (control). Between the steps of one sequence, or before a loss of
-the state itself, detach() would silently cut off the gradients that the model should learn from.
-The state of a GRU or RNN is one tensor, that of an LSTM two. A last batch of another size raises
-"Expected hidden[0] size": pass drop_last=True to the loader, and do not shuffle, because the state
-goes from each row to the same row of the next batch.
+that is passed in still has the history of the previous batch. Call detach() once per batch, after
+backward(), to end this history (control). If called between the steps of one sequence, or before a
+loss of the state itself, detach() would silently cut off the gradients that the model should learn
+from. The state of a GRU or RNN is one tensor, and the state of an LSTM is two. If the last batch
+has a different size, the error is "Expected hidden[0] size", so pass drop_last=True to the loader.
+Do not shuffle, because the state passes from each row to the same row of the next batch.
 
-retain_graph=True, which the message itself and others advise (Eurus-Holmes/MNMT#7), goes back
-through all batches. Memory runs out (sgadgil6/cnslab_fmri#4), or, once an optimizer has changed the
-weights that the earlier graph saved, backward() raises "modified by an inplace operation" (popular
-fix, mlech26l/ncps#62).
+With retain_graph=True, which the message and other users advise (Eurus-Holmes/MNMT#7), backward()
+goes back through all batches. Either memory runs out (sgadgil6/cnslab_fmri#4) or, once an optimizer
+has changed the weights that the earlier graph saved, backward() raises "modified by an inplace
+operation" (popular fix, mlech26l/ncps#62).
 """
 
 import torch

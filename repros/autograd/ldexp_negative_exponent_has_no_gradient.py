@@ -23,12 +23,12 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.11,<2.14", cuda = ">=2.11,<2.14" }
 # ///
-"""The value is correct, but its gradient is 0; in float64 both are correct (control). An exponent
-in the dtype of x avoids the zero too, but makes the value wrong in float16: 2 ** -25 is 0 there,
-and 2 ** 17 is infinite.
+"""The value is correct, but its gradient is 0. In float64, both are correct (control). Converting
+the exponent to the dtype of x avoids the zero too, but gives a wrong value in float16, where 2 **
+-25 is 0 and 2 ** 17 is infinite.
 
-ldexp got its own kernel, and with it its own derivative (pytorch#168357). The derivative multiplies
-by pow(2, e), which is an integer power for an integer e, so 2 ** -1 is truncated to 0
+pytorch#168357 gave ldexp its own kernel and its own derivative. The derivative multiplies by pow(2,
+e), which is an integer power for an integer e, so 2 ** -1 is truncated to 0
 (tools/autograd/derivatives.yaml, pytorch#186566).
 """
 

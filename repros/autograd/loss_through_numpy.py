@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() raises if the output requires grad, and with detach() the loss has no backward()"
+# title = "numpy() raises if the output requires grad, and after detach() the loss has no gradient"
 # kind = "error"
 # symptom = "numpy\\(\\) on Tensor that requires grad"
 # messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]
@@ -24,9 +24,9 @@
 """numpy() rejects a tensor that requires grad (docs: Tensor.numpy), because NumPy does not record a
 graph. For a plot or a metric, detach().numpy() is right, as the message says.
 
-For a loss, detach().numpy() is wrong. backward() rejects the loss (popular fix), or the gradient of
-every layer stays None, as with requires_grad=True (isayev/ReLeaSE#39, where the log-probabilities
-passed through NumPy). Compute the whole loss with torch (control).
+For a loss, detach().numpy() is wrong: backward() rejects the loss (popular fix) or, with
+requires_grad=True, leaves the gradient of every layer at None (isayev/ReLeaSE#39, where the
+log-probabilities passed through NumPy). Compute the whole loss with torch (control).
 """
 
 import torch

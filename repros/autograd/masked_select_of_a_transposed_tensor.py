@@ -19,11 +19,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.1" }
 # ///
-"""Selected elements get each other's gradients; indexing is correct (control). Elements that the
-mask excludes keep a gradient of 0. Contiguous, expanded and strided tensors are correct.
+"""The selected elements get each other's gradients, whereas indexing works correctly (control).
+Elements that the mask excludes keep a gradient of 0. Contiguous, expanded and strided tensors get
+correct gradients.
 
-The backward scatters into zeros with the strides of the input, and masked_scatter_() on the CPU
-traversed them in memory order instead of index order
+The backward scatters the gradients into a tensor of zeros that has the strides of the input. On the
+CPU, masked_scatter_() traversed this tensor in memory order instead of index order
 (aten/src/ATen/native/TensorAdvancedIndexing.cpp, pytorch#100232).
 """
 

@@ -21,12 +21,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""x.grad holds the gradient of x from before x[:1] was changed.
+"""x.grad is the gradient with respect to x as it was before x[:1] was changed.
 
-retain_grad() moves to the new history of x if x itself is changed (pytorch#79996), but did not if x
-was changed through a view (pytorch#117552). A second call after the change has no effect if there
-was a call before it: call retain_grad() only once, after the last change. x[mask] = 0 and
-x[indices] = 0 change x itself and are correct.
+If x itself is changed, retain_grad() follows x to its new history (pytorch#79996), but it did not
+do so if x was changed through a view (pytorch#117552). A second call after the change has no
+effect, so call retain_grad() only once, after the last change. The assignments x[mask] = 0 and
+x[indices] = 0 change x itself, so its gradient is correct.
 """
 
 import torch

@@ -21,14 +21,14 @@
 # ///
 """According to forward mode, the product does not depend on its factors.
 
-Reverse mode is correct (control). prod has no forward derivative (pytorch#85000), and torch returns
-zero instead of raising an error. torch.func.jvp() returns zero too (pytorch#196702);
-torch.autograd.functional.jvp(), which goes backward twice, is correct.
+Reverse mode is correct (control). The reduction prod has no forward derivative (pytorch#85000), and
+torch returns zero instead of raising an error. Calling torch.func.jvp() gives zero too
+(pytorch#196702), but torch.autograd.functional.jvp(), which runs the backward twice, is correct.
 
 A forward-over-reverse Hessian, such as that of torch.func.hessian(), has wrong numbers on its
-diagonal and zeros elsewhere: use jacrev(jacrev(f)), or torch.autograd.functional.hessian() with its
-default arguments. Both raise if two factors of one product are 0, because reverse mode has no
-second derivative there. torch.autograd.functional.jvp() raises too.
+diagonal and zeros elsewhere. Use jacrev(jacrev(f)) instead, or torch.autograd.functional.hessian()
+with its default arguments. Both raise an error if two factors of one product are 0, because reverse
+mode has no second derivative there. So does torch.autograd.functional.jvp().
 """
 
 import torch

@@ -23,13 +23,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
-"""After the decorated function, no operation has a graph, even if the function is never called. A
-new thread has gradients, and the end of an enable_grad() or no_grad() block around the function
-restores them.
+"""After the definition of the decorated function, no operation has a graph, even if the function is
+never called. Gradients are enabled in a new thread, and are restored at the end of an enable_grad()
+or no_grad() block around the function.
 
-set_grad_enabled() sets the mode when it is constructed, so that it also works as a function; as a
-decorator, it never restored the mode (torch/autograd/grad_mode.py). no_grad() sets the mode on
-entry (control).
+set_grad_enabled() sets the mode when it is constructed, so that it also works as a function, but as
+a decorator, it never restored the mode (torch/autograd/grad_mode.py). By contrast, no_grad() sets
+the mode on entry (control).
 """
 
 import torch

@@ -30,17 +30,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The second backward() raises, but not with torch.sign, which is the same for real numbers. A
-complex leaf does not raise. Neither does a leaf that reaches sgn through a linear layer, tanh() or
-a slice, or that has another term in the loss.
+"""The second backward() raises an error, but not with torch.sign, which is the same for real
+numbers. No error occurs for a complex leaf, for a leaf that reaches sgn through a linear layer,
+tanh() or a slice, or for a leaf that has another term in the loss.
 
 The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be changed.
-backward() should leave a true tensor in .grad (point 5 of the design in
-aten/src/ATen/ZeroTensorFallback.cpp), but leaves the ZeroTensor. zero_grad(set_to_none=False),
-clip_grad_norm_(), torch.save() and copy.deepcopy() raise too. Module.share_memory() (since 2.1),
-reading torch.from_dlpack(gradient), and functions compiled by inductor (pytorch#197067) end the
-process with a segmentation fault. numpy() returned uninitialized memory (pytorch#89034) until a
-change made it raise (pytorch#164487).
+According to the design, backward() stores a regular tensor in .grad (point 5 in
+aten/src/ATen/ZeroTensorFallback.cpp), but it stores the ZeroTensor. Calls to
+zero_grad(set_to_none=False), clip_grad_norm_(), torch.save() and copy.deepcopy() raise errors too.
+Module.share_memory() (since 2.1), reading torch.from_dlpack(gradient), and functions compiled by
+inductor (pytorch#197067) cause a segmentation fault. The numpy() method returned uninitialized
+memory (pytorch#89034) until pytorch#164487 made it raise an error.
 """
 
 import copy

@@ -26,17 +26,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Filling the rows of an embedding raises (Atcold/NYU-DLSP20#765), and so does editing columns of a
-Linear (Hunter-DDM/knowledge-neurons#14).
+"""Filling the rows of an embedding raises an error (Atcold/NYU-DLSP20#765), and so does editing
+columns of a Linear (Hunter-DDM/knowledge-neurons#14).
 
-A slice is a view of the parameter, and autograd does not record in-place changes of a leaf or of a
+A slice is a view of the parameter, and autograd does not record in-place changes to a leaf or to a
 view of a leaf (torch/csrc/autograd/VariableTypeUtils.h). Initialization should not be recorded
 anyway (control).
 
-A row that a network computes is different: if the row is written under no_grad(), no gradient flows
-back to the network. Build a new table in each forward, with torch.cat(), and look it up with
-torch.nn.functional.embedding(). A tensor that is created to be filled does not need
-requires_grad=True, which causes the error in that case: its values bring their graph.
+A row that a network computes is a different case: if the row is written under no_grad(), no
+gradient flows back to the network. Instead, build a new table with torch.cat() in each forward, and
+look up the rows with torch.nn.functional.embedding(). A tensor that is created only to be filled
+does not need requires_grad=True, which causes the error in that case. The assigned values bring
+their own graph.
 """
 
 import torch

@@ -44,21 +44,21 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss of the generator was computed with weights of the discriminator that the discriminator's
-optimizer has changed since.
+"""The generator's loss was computed with discriminator weights that the discriminator's optimizer
+has since changed.
 
-step() changes parameters in place, and a Linear saved its weight for the backward (pytorch#39141,
-YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by an optimizer
-(MorvanZhou/PyTorch-Tutorial#89). The loss of the generator needs its own forward after the step
-(tamarott/SinGAN#148, control).
+The call to step() changes parameters in place, but a Linear has saved its weight for the backward
+(pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by an
+optimizer (MorvanZhou/PyTorch-Tutorial#89). The generator's loss needs its own forward after the
+step (tamarott/SinGAN#148, control).
 
-If both step() calls follow both backward() calls (leftthomas/SRGAN#89), nothing raises. However,
-the loss of the generator also moves the discriminator, towards accepting fakes as real (popular
+If both step() calls follow both backward() calls (leftthomas/SRGAN#89), no error is raised.
+However, the generator's loss then also trains the discriminator to accept fakes as real (popular
 fix).
 
-Under DistributedDataParallel before torch 2.12, a discriminator with BatchNorm raises the same
-error in any order, because two forwards precede one backward:
-distributed/batch_norm_is_called_twice.
+Before torch 2.12, a discriminator with BatchNorm under DistributedDataParallel raises the same
+error in any order, because two forwards precede one backward (see
+distributed/batch_norm_is_called_twice).
 """
 
 import torch

@@ -23,12 +23,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = ">=2.1,<2.12" }
 # ///
-"""Off-diagonal elements of a tall matrix get a gradient. With one more row than columns, and in a
-wide matrix, no such element does.
+"""Off-diagonal elements of a tall matrix get a gradient. A wide matrix, or a matrix with only one
+more row than columns, is not affected.
 
-The backward fills every (columns + 1)-th element up to the last. With two or more additional rows,
-some of these elements are below the diagonal's end (aten/src/ATen/native/TriangularOps.cpp,
-pytorch#175068). The gradient of the sum of the diagonal is correct (control).
+The backward fills every (columns + 1)-th element up to the last. If the matrix has at least two
+more rows than columns, some of these elements are below the end of the diagonal
+(aten/src/ATen/native/TriangularOps.cpp, pytorch#175068). The gradient of x.diagonal().sum() is
+correct (control).
 """
 
 import torch
