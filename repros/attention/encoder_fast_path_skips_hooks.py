@@ -30,8 +30,8 @@
 # '''
 # affected = { cpu = "<2.5", cuda = "<2.5" }
 # ///
-"""In eval mode, a hook that records activations runs with gradients enabled, but not without
-gradients.
+"""In eval mode, a hook that records activations runs with gradients enabled, but not under
+no_grad().
 
 In eval mode under no_grad(), the layer takes its fast path, a fused operator that is called with
 the weights of the submodules. The submodules themselves are not called (pytorch#128413). A frozen

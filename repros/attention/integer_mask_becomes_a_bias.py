@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "scaled_dot_product_attention rejects an integer mask, and a mask of 0 and 1 cast to float hides nothing"
+# title = "scaled_dot_product_attention rejects an integer mask, and ones and zeros converted to float hide nothing"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
 # messages = [

@@ -35,8 +35,8 @@ numbers. No error occurs for a complex leaf, for a leaf that reaches sgn through
 tanh() or a slice, or for a leaf that has another term in the loss.
 
 The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be changed.
-According to the design, backward() stores a regular tensor in .grad (point 5 in
-aten/src/ATen/ZeroTensorFallback.cpp), but it stores the ZeroTensor. Calls to
+backward() should store a regular tensor in .grad (point 5 of the design in
+aten/src/ATen/ZeroTensorFallback.cpp), but stores the ZeroTensor. Calls to
 zero_grad(set_to_none=False), clip_grad_norm_(), torch.save() and copy.deepcopy() raise errors too.
 Module.share_memory() (since 2.1), reading torch.from_dlpack(gradient), and functions compiled by
 inductor (pytorch#197067) cause a segmentation fault. The numpy() method returned uninitialized

@@ -24,14 +24,14 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""One model is loaded from a dict with assign=True, and then a second model from the same dict
-without it. The second model no longer trains if its optimizer was made before the load, because the
-optimizer holds other parameters than the model.
+"""A model is loaded from a dict with assign=True, and then a second model is loaded from the same
+dict without this argument. The second model no longer trains if its optimizer was created before
+the load, because the optimizer and the model no longer hold the same parameters.
 
 load_state_dict() writes the flag into the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into
-them. torch.save() keeps the flag (pytorch#188166). A dict without _metadata, such as dict(state),
-is not marked, even if state is.
+them. torch.save() preserves the flag (pytorch#188166). A dict without _metadata, such as
+dict(state), is not marked, even if `state` is.
 """
 
 import copy

@@ -23,11 +23,11 @@
 # affected = { cpu = ">=2.1,<2.3", cuda = ">=2.1,<2.3", mps = ">=2.1,<2.3" }
 # ///
 """A model that is frozen before its weights are loaded with assign=True gets gradients, and an
-optimizer made after the load trains the model.
+optimizer that is created after the load trains the model.
 
 load_state_dict() wraps each tensor of the dict in a new Parameter, which requires gradients even if
 the parameter that it replaces does not (torch/nn/modules/module.py). Since the fix, the new
-Parameter keeps the requires_grad of the old one (pytorch#121157). If only a part of the model is
+Parameter keeps the requires_grad of the old one (pytorch#121157). If only part of the model is
 frozen, repeat requires_grad_(False) for that part after the load.
 """
 

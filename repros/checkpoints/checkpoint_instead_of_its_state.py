@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict() of a whole checkpoint with epoch and state_dict misses every key"
+# title = "load_state_dict() reports every key as missing if it gets the checkpoint, not its state_dict"
 # kind = "error"
 # symptom = "Unexpected key\\(s\\) in state_dict: \"epoch\", \"state_dict\""
 # messages = [
@@ -38,18 +38,19 @@
 # checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # print(load_matching(model, checkpoint))
 # '''
-# choice = "Use the lines if print(checkpoint.keys()) shows the name of the entry; use the fix for a Lightning checkpoint, or to load files from several programs"
+# choice = "Use the lines if print(checkpoint.keys()) shows the name of the entry; use the fix for a Lightning checkpoint, or to load files that several programs wrote"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file holds more than the weights: the epoch, the optimizer, and the weights as one entry
+"""The file contains more than the weights: the epoch, the optimizer, and the weights as one entry
 named state_dict, model, model_state_dict, net or similar.
 
-load_state_dict() treats the names of these entries as names of parameters. strict=False, which
-tutorials advise for keys that differ (leyaa.ai), loads nothing and does not raise.
+load_state_dict() treats the names of these entries as parameter names. With strict=False, which
+tutorials advise for keys that differ (leyaa.ai), it loads nothing and raises no error.
 
-The state_dict of a Lightning checkpoint puts the attribute of the LightningModule before each name,
-such as model.weight. The code under Right raises, and the fix loads the weights. For an attribute
-other than model or net, call load_matching(model, checkpoint, prefix="encoder").
+In the state_dict of a Lightning checkpoint, each name begins with the attribute of the
+LightningModule, as in model.weight. The corrected code raises an error for such a checkpoint, but
+load_matching() loads the weights. For an attribute other than model or net, pass the name, as in
+load_matching(model, checkpoint, prefix="encoder").
 """
 
 import io

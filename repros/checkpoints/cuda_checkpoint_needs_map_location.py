@@ -32,13 +32,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
 # ///
-"""Every storage in a file names the device that it was saved from, and torch.load() without
-map_location restores the storage to that device (torch/serialization.py). A machine without CUDA or
-with fewer GPUs cannot do so (Juyong/CaricatureFace#2).
+"""Every storage in a file records the device that it was saved from, and torch.load() without
+map_location restores the storage to that device (torch/serialization.py). This fails on a machine
+without CUDA or with fewer GPUs (Juyong/CaricatureFace#2).
 
-The device of the model does not matter. map_location="cpu" reads all storages into main memory, and
-load_state_dict() copies them to the device of the model. map_location="cuda" raises the same error
-on a machine without CUDA.
+The device of the model does not matter. With map_location="cpu", torch.load() reads all storages
+into main memory, and load_state_dict() copies them to the device of the model. On a machine without
+CUDA, map_location="cuda" raises the same error.
 """
 
 import io

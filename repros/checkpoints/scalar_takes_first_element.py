@@ -23,13 +23,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""A checkpoint of another shape loads without the usual "size mismatch": a scalar parameter or
-buffer takes the first element of the vector in the checkpoint, with strict=False and assign=True
-too.
+"""A checkpoint with a different shape loads without the usual "size mismatch": a scalar parameter
+or buffer takes the first element of the vector in the checkpoint, also with strict=False and with
+assign=True.
 
-For checkpoints of torch 0.3, which had no scalars, load_state_dict() takes element 0 of any vector
-if the model has a scalar (pytorch#9781). Since the fix, it does so only for vectors of one element
-(pytorch#166335).
+To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any
+vector if the model has a scalar (pytorch#9781). Since the fix, it does so only for vectors of one
+element (pytorch#166335).
 """
 
 import torch

@@ -37,19 +37,21 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if only the last layer differs, or if a hook of the model translates keys; use the fix if prefixes differ too, if the model has lazy layers, or if a state without any fitting entry has to raise"
+# choice = "Use the lines if only the last layer differs, or if a hook of the model translates keys; use the fix if prefixes differ too, if the model has lazy layers, or if a state without any matching entry should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model differs from the saved model in its number of classes, its vocabulary or its length.
+"""The model differs from the saved model in its number of classes, its vocabulary or its sequence
+length.
 
-strict concerns names: it decides about keys that only one side has. A key that both sides have is
-copied, and a different shape is an error in either mode (pytorch#154597;
-torch/nn/modules/module.py), except a vector for a scalar before 2.10. strict=False, which tutorials
-advise (leyaa.ai), therefore does not help. The code under Right drops the keys whose shapes differ
-and loads the rest. The printed result names the layers that keep their fresh weights and have to be
-trained. An embedding is among these layers even if only some of its rows are new: copy the other
-rows by hand. Keys that the model does not have remain in the dict, because a hook may translate
-them, as the hook of weight_norm does (torch/nn/utils/parametrizations.py).
+The strict argument concerns names: it decides about keys that only one side has. A key that both
+sides have is copied, and a different shape is an error in either mode (pytorch#154597;
+torch/nn/modules/module.py), except for a vector that is loaded into a scalar before 2.10.
+Therefore, strict=False, which tutorials advise (leyaa.ai), does not help. The corrected code drops
+the keys whose shapes differ and loads the rest. The printed result names the layers that keep their
+initial weights and have to be trained. An embedding is among these layers even if only some of its
+rows are new, so copy the other rows by hand. Keys that the model does not have remain in the dict,
+because a hook may translate them, as the hook of weight_norm does
+(torch/nn/utils/parametrizations.py).
 """
 
 import contextlib

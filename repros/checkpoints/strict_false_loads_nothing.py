@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict(strict=False) loads nothing if the keys have another prefix"
+# title = "load_state_dict(strict=False) loads nothing if the keys have a different prefix"
 # kind = "silent"
 # symptom = "no weight was loaded, and nobody said so"
 # origin = "usage"
@@ -28,17 +28,17 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if every key has one additional prefix; use the fix if the prefix is unknown, or if only a part of the weights fits"
+# choice = "Use the lines if every key has the same additional prefix; use the fix if the prefix is unknown, or if only some of the weights fit"
 # rule = "note"
 # when = "the file and the model have no key in common"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model predicts as if it had never been trained: every key of the file begins with `model.`,
+"""The model predicts as if it had never been trained. Every key in the file begins with `model.`,
 so no key names a parameter of this model (pytorch/examples#1029).
 
-strict=False removes the error, not its cause. load_state_dict() returns all keys as missing_keys
-and unexpected_keys, and the code under Wrong discards them. Stripping a prefix of the wrong length
-has the same effect (XuJiacong/PIDNet#30).
+Passing strict=False removes the error, not its cause. load_state_dict() returns all keys as
+missing_keys and unexpected_keys, but the original code discards this result. Stripping a prefix of
+the wrong length has the same effect (XuJiacong/PIDNet#30).
 """
 
 import torch

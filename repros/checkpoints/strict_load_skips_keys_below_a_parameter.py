@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A strict load_state_dict does not report keys below the name of a parameter"
+# title = "A strict load_state_dict does not report keys nested under the name of a parameter"
 # kind = "silent"
 # symptom = "weight.scale was not loaded, and nobody said so"
 # origin = "torch"
@@ -19,14 +19,14 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.4", cuda = "<2.4", mps = "<2.4" }
 # ///
-"""In strict mode, load_state_dict() accepts a checkpoint that holds more than the model.
+"""In strict mode, load_state_dict() accepts a checkpoint that contains more than the model.
 
-load_state_dict() looked up an unexpected key by the part before its first dot: the key
-`weight.scale` passed for a part of the parameter `weight`, and nothing loaded it
-(torch/nn/modules/module.py, pytorch#123510). Keys below a buffer pass too, and the result of
-strict=False does not list them. No release reports the keys of a layer that was replaced by None,
-as in model.fc = None. If torch.nn.Identity() replaces the layer instead, the keys of the layer are
-unexpected.
+load_state_dict() looked up an unexpected key by the part before its first dot. It therefore took
+the key `weight.scale` for a part of the parameter `weight`, but nothing loaded this key
+(torch/nn/modules/module.py, pytorch#123510). Keys nested under a buffer are accepted too, and the
+result of strict=False does not list them. No release reports the keys of a layer that was replaced
+with None, as in model.fc = None. If the layer is replaced with torch.nn.Identity() instead, its
+keys are reported as unexpected.
 """
 
 import torch

@@ -41,19 +41,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The end of the file is missing because a download or a copy stopped. A program that downloads
-only missing files finds the file there in every run.
+"""The end of the file is missing because a download or a copy was interrupted. A program that
+downloads only missing files finds the damaged file in every run.
 
-A checkpoint is a zip archive with its table of contents at the end, so the loss of the last bytes
-is enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files
-of the old format, which are not archives, fail with three types of error up to 2.3 and five in 2.13
-and newer, depending on where the file was cut. Download the file again:
-torch.hub.download_url_to_file() writes to a temporary file first. Files below ~/.cache/torch/hub
-are such copies too (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length
-has wrong bytes, torch often loads them as other weights: hash_prefix of that function compares the
-SHA-256. The code under Right also downloads two kinds of whole files again: a file of the old
-format that the default of 2.6 rejects, and a TorchScript archive. Load such files with
-weights_only=False, if you trust them, or with torch.jit.load().
+A checkpoint is a zip archive with its table of contents at the end, so losing the last bytes is
+enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files in
+the old format, which are not archives, fail with three types of error up to 2.3 and five in 2.13
+and newer, depending on where the file was cut off. Download the file again with
+torch.hub.download_url_to_file(), which writes to a temporary file first. Files in
+~/.cache/torch/hub are downloads of this kind too
+(christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch
+often loads them as different weights. The hash_prefix argument of download_url_to_file() makes it
+check the SHA-256 of the file. The corrected code also downloads two kinds of intact files again: a
+file in the old format that the default of 2.6 rejects, and a TorchScript archive. Load the former
+with weights_only=False, if you trust it, and the latter with torch.jit.load().
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load of torch 2.6 rejects a checkpoint with more than tensors and plain types"
+# title = "Since torch 2.6, torch.load rejects a checkpoint with more than tensors and plain types"
 # kind = "error"
 # symptom = "argparse\\.Namespace was not an allowed global"
 # messages = [
@@ -33,16 +33,16 @@
 # '''
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
-"""A checkpoint that loads in older releases fails to load: besides the weights, it holds an
+"""A checkpoint that older releases load is rejected, because it contains more than the weights: an
 argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
 (e3nn/e3nn#519).
 
-Since 2.6, the default of torch.load() is weights_only=True (pytorch#137602). This mode builds
-tensors, numbers, strings, lists, tuples, sets and dicts of them, and few other classes: no
-defaultdict, datetime or NumPy array. weights_only=False loads everything that older releases
-loaded, and runs any code in the file: use it only for a file whose author you trust. For any other
-file, torch.serialization.add_safe_globals() can allow the class that the message names (notes on
-serialization).
+Since 2.6, torch.load() defaults to weights_only=True (pytorch#137602). This mode loads tensors,
+numbers, strings, lists, tuples, sets and dicts of them, and a few other classes, but no
+defaultdict, datetime or NumPy array. With weights_only=False, torch.load() loads everything that
+older releases loaded, and runs any code in the file, so use it only for a file whose author you
+trust. For any other file, torch.serialization.add_safe_globals() can allow the class that the
+message names (notes on serialization).
 """
 
 import argparse

@@ -24,21 +24,21 @@
 # torch.save(model.state_dict(), path)
 # '''
 # rule = "note"
-# when = "the program that loads the file does not find that class"
+# when = "the program that loads the file cannot find that class"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.save() of a model pickles a reference to its class: the name of the module that defined it,
-often __main__, and the name of the class in that module. torch.load() looks the class up in the
-module that has this name in the loading script (pytorch#7812). A meter or a config that was saved
-with the model has the same effect (zengqunzhao/MA-Net#5).
+"""Calling torch.save() on a model pickles a reference to its class: the name of the module that
+defined it, often __main__, and the name of the class in that module. torch.load() looks the class
+up in the module that has this name in the loading script (pytorch#7812). A meter or a config that
+was saved with the model causes the same error (zengqunzhao/MA-Net#5).
 
-A state_dict does not contain a class: the loading script makes the model from its own class, and
-loads the state into it. Plain attributes and buffers with persistent=False are not in the
-state_dict. An existing file loads if the class is put back under its old name, for example with
-`import __main__; __main__.Net = Net`; then save the state_dict of that model. If the file of the
-class has a new name or location, the error is ModuleNotFoundError: put the module under its old
-name, for example with `sys.modules["train"] = models`. Torch 2.6 and newer need weights_only=False
-to get as far as these errors.
+A state_dict does not contain a class, so the loading script creates the model from its own class
+and loads the state into it. Plain attributes and buffers with persistent=False are not in the
+state_dict. To load an existing file, make the class available under its old name, for example with
+`import __main__; __main__.Net = Net`, and then save the state_dict of that model. If the file of
+the class has a new name or location, the error is ModuleNotFoundError. In that case, make the
+module available under its old name, for example with `sys.modules["train"] = models`. In torch 2.6
+and newer, these errors appear only with weights_only=False.
 """
 
 import importlib.machinery

@@ -32,7 +32,7 @@
 changes. Torch 2.2 noticed the change (pytorch#176851). Strings and flags of a class are frozen as
 well.
 
-From pytorch#124802 on, Dynamo gave such a class attribute no source, and therefore no guard
+After pytorch#124802, Dynamo gave such a class attribute no source, and therefore no guard
 (UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).
 An attribute of an instance has a guard (control).
 """

@@ -45,22 +45,24 @@
 # affected = { cpu = ">=2.8", cuda = ">=2.8" }
 # ///
 """Every call compiles a new graph, until Dynamo reaches its limit of eight graphs. Dynamo then
-warns once and runs the frame uncompiled, or raises with fullgraph=True. dynamic=True changes
-nothing. pytorch#128319 reports the same counter with a few graphs, before 2.8.
+warns once and runs the frame uncompiled or, with fullgraph=True, raises an error. Passing
+dynamic=True changes nothing. In pytorch#128319, which was reported before 2.8, the same counter
+causes a few graphs.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
-(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). So is an
-integer attribute of another object that the module holds. A float attribute causes two graphs in
-2.13 and newer.
+(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). The same
+applies to an integer attribute of another object that the module holds. A float attribute causes
+two graphs in 2.13 and newer.
 
-A buffer is read in each call (control). The buffer is int64, because model.to(torch.bfloat16) casts
-a floating-point buffer, and 256 + 1 is 256 in bfloat16. The buffer is not persistent, because the
+A buffer is read in each call (control). The buffer is int64 because model.to(torch.bfloat16) casts
+a floating-point buffer, and 256 + 1 is 256 in bfloat16. The buffer is not persistent because the
 attribute was not in the state_dict either. A higher limit, often tried first (pytorch#121504), only
 allows more compilations, one per call (popular fix).
 
-A branch on the buffer (`if self.step < 20`) breaks the graph, and raises with fullgraph=True;
-torch.where() does neither. If the step is part of the result (x / self.step) and two forwards
-precede one backward, the in-place addition raises: write self.step = self.step + 1 in that case.
+A branch on the buffer (`if self.step < 20`) breaks the graph or, with fullgraph=True, raises an
+error, but torch.where() does neither. If the result depends on the step (x / self.step) and two
+forwards precede one backward, the in-place addition causes an error, so write self.step = self.step
++ 1 in that case.
 """
 
 import logging

@@ -34,15 +34,15 @@
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
 """A compiled module keeps using the first value of a number, flag or tensor attribute that changes
-later, such as the switch of an adapter (pytorch#124717). In 2.3 the module notices eval() and a new
-Parameter.
+later, such as the switch of an adapter (pytorch#124717). In 2.3, the module does notice eval() and
+a new Parameter.
 
 Dynamo made the attribute a constant of the graph and omitted the guards on modules, because
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned this option on (pytorch#125202),
 and maintainers advise turning it on in releases where it is off (pytorch#124357, control). Set the
-option before the first call. In 2.2 and 2.3 Dynamo compiles each new value, up to eight values, and
-then runs the module uncompiled. Keep a value that changes in every step in a buffer, and set the
-buffer with fill_().
+option before the first call. In 2.2 and 2.3, Dynamo recompiles for each new value, up to eight
+values, and then runs the module uncompiled. If a value changes in every step, keep it in a buffer
+and set the buffer with fill_().
 """
 
 import torch

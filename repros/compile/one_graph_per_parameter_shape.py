@@ -34,20 +34,20 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1" }
 # ///
-"""Dynamo makes sizes dynamic once they change, except the sizes of a parameter: each of these is a
+"""Dynamo makes sizes dynamic once they change, except the sizes of a parameter, each of which is a
 constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of
-eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with fullgraph=True
-(microsoft/dion#23).
+eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgraph=True, raises an
+error (microsoft/dion#23).
 
-A detached tensor is not a parameter, shares the parameter's memory, and has dynamic sizes
-(control): Dynamo compiles two graphs for parameters with the same number of dimensions. The update
-has to write in place, because an assignment to p.data does not reach the parameter. In a forward,
-detach() would drop the gradient; turn off force_parameter_static_shapes there instead. A higher
-limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per shape (popular
-fix), and so does dynamic=True.
+A detached tensor is not a parameter but shares the parameter's memory, and its sizes are dynamic
+(control), so Dynamo compiles two graphs for parameters with the same number of dimensions. The
+update has to write in place, because an assignment to p.data does not reach the parameter. In a
+forward, detach() would cut off the gradient, so turn off force_parameter_static_shapes there
+instead. With a higher limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778), Dynamo
+still compiles once per shape (popular fix). With dynamic=True, it does so too.
 
-A function that receives only gradients or buffers has dynamic sizes anyway: Dynamo compiles three
-graphs for a Newton-Schulz iteration, which transposes tall matrices.
+A function that receives only gradients or buffers has dynamic sizes anyway. For a Newton-Schulz
+iteration, which transposes tall matrices, Dynamo compiles three graphs.
 """
 
 import logging
