@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Calling numpy() on a bfloat16 tensor raises"
+# title = "Calling numpy() on a bfloat16 tensor raises an error"
 # kind = "error"
 # symptom = "Got unsupported ScalarType BFloat16"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Under autocast, writing a Linear's output into a float32 tensor by mask or index list raises"
+# title = "Under autocast, writing a Linear's output into a float32 tensor by mask or index list fails"
 # kind = "error"
 # symptom = "Index put requires the source and destination dtypes match, got Float"
 # messages = [
@@ -42,9 +42,9 @@
 Under autocast, the Linear returns bfloat16, while zeros_like(), embeddings and parameters keep
 float32. The assignment calls index_put_(), and autocast does not convert the arguments of in-place
 calls (docs: torch.amp). By design, torch does not convert values that are written by index
-(pytorch#96177). Slices and single numbers are exceptions: the assignment y[:2] = expert(x[:2])
-converts the values. An assignment by mask, or by a list or tensor of indices, raises an error, even
-if the mask selects nothing.
+(pytorch#96177). Indexing with a slice or a single number is an exception: the assignment y[:2] =
+expert(x[:2]) converts the values. An assignment by mask, or by a list or tensor of indices, raises
+an error, even if the mask selects nothing.
 
 The functions scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise
 errors too, for example when image features are merged into text embeddings

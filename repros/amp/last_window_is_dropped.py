@@ -50,8 +50,8 @@ these gradients are lost.
 
 Stepping after the last batch too, as advised in timoschick/pet#36, makes that step of SGD too
 short, because its gradients are still divided by the full window
-(Lightning-AI/pytorch-lightning#19987). With Adam, after 200 full steps, half a window shrinks the
-step to about 0.95 of its length, an eighth shrinks it to 0.92, and Adam's averages retain the small
+(Lightning-AI/pytorch-lightning#19987). With Adam, after 200 full steps, the step shrinks to about
+0.95 of its length for half a window and to 0.92 for an eighth, and Adam's averages retain the small
 gradient.
 
 The corrected code relies on len(loader). With several workers, the length of an IterableDataset is

@@ -28,7 +28,7 @@
 # from amp import optimizer_step
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the fix, which raises as soon as the scale cannot be the cause of the skipped steps; use the lines if such steps should be skipped forever"
+# choice = "Use the fix, which raises an error as soon as the scale cannot be the cause of the skipped steps; use the lines if such steps should be skipped forever"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
@@ -38,8 +38,8 @@ Each skipped step halves the scale, and nothing keeps the scale from reaching 0,
 would cost time (docs: torch.amp, pytorch#99640). The gradient of 0 * loss is then 0, which passes
 the check for infinities and becomes NaN when it is multiplied by 1 / 0
 (aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not yet
-zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users keep the scale
-above a minimum by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does.
+zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users enforce a
+minimum scale by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does.
 
 If the scale keeps falling below 2**-10, the cause is different: some gradients are infinite or NaN
 at any scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too

@@ -45,7 +45,7 @@
 # '''
 # choice = "Use the lines for a window; use the fix if the code itself skips steps with bad gradients, because the fix skips them and still updates the scale"
 # rule = "error"
-# when = "AMP is on (with an enabled GradScaler), and either the window holds more than one batch or update() is never called"
+# when = "AMP is on (with an enabled GradScaler), and either the window contains more than one batch or update() is never called"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -37,8 +37,8 @@ In eval mode under no_grad(), the layer takes its fast path, a fused operator th
 the weights of the submodules. The submodules themselves are not called (pytorch#128413). A frozen
 layer takes the fast path even with gradients enabled if its input requires no gradient. Setting
 batch_first=False or using an odd number of heads prevents the fast path
-(torch/nn/modules/transformer.py). Since the fix, the layer takes the fast path only if no submodule
-has a forward hook (pytorch#128415). Even in 2.15, the fast path skips the forward() of a custom
+(torch/nn/modules/transformer.py). Since the fix (pytorch#128415), the layer takes the fast path
+only if no submodule has a forward hook. Even in 2.15, the fast path skips the forward() of a custom
 submodule that replaces one of torch's, and a hook in an encoder with padding receives a nested
 tensor, which has no shape.
 

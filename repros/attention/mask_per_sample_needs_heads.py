@@ -26,7 +26,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """MultiheadAttention rejects a mask of shape (batch, tokens, tokens), because a 3-dimensional mask
-needs an entry per head (pytorch#64706). The entries of one sample are adjacent
+needs an entry per head (pytorch#64706). The entries of one sample must be adjacent
 (multi_head_attention_forward() in torch/nn/functional.py).
 
 Calling mask.repeat(num_heads, 1, 1), as in pytorch#97605, gives the right shape but the wrong

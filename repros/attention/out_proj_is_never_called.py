@@ -29,11 +29,11 @@ have no effect (helicalAI/helical#405). If you only want to read the output, reg
 the attention module, whose first output is the output of out_proj. A parametrization is part of the
 weight and makes the adapter part of the model, so freeze the model first, and create the adapter in
 the dtype of the model. The optimizer raises an error if one group contains model.parameters() and
-another the adapter.
+another contains the adapter.
 
 A parametrization renames the weight in the state_dict, and calling torch.save() on the module
 itself raises an error. Load a checkpoint of the model before you add the parametrization, and merge
-with remove_parametrizations() before you save (control).
+the adapter with remove_parametrizations() before you save (control).
 """
 
 import torch

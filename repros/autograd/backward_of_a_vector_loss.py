@@ -29,8 +29,8 @@
 # ///
 """Calling backward() without an argument requires a loss of one element (docs: Tensor.backward). A
 loss without a reduction has one element per sample
-(dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one per GPU
-(eriklindernoren/PyTorch-YOLOv3#331).
+(dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one element
+per GPU (eriklindernoren/PyTorch-YOLOv3#331).
 
 Users tried backward(torch.ones_like(loss)) instead (WisconsinAIVision/MaskPoint#7), which computes
 the gradient of the sum. This gradient, and therefore the step of SGD, grows with the size of the

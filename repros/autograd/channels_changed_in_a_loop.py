@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Changing the rows of a tensor in place inside a for loop raises if the tensor requires grad"
+# title = "Changing rows of a tensor in place in a for loop raises an error if the tensor requires grad"
 # kind = "error"
 # symptom = "is a view and is being modified inplace"
 # messages = [
@@ -42,7 +42,7 @@ changes (pytorch#36403). Change the pieces from chunk() and split() out of place
 them with torch.cat().
 
 The corrected code scales along the first dimension, as the loop does. A loop body of
-channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std in the same shape as above.
+channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std reshaped in the same way.
 For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1), because the
 loop would iterate over the images and the broadcast would turn one image into three. The broadcast
 also turns the single channel of a gray image into three, whereas the loop uses only the first

@@ -25,7 +25,7 @@ code paths test the sign differently for NaN (pytorch#195075). The same applies 
 hardtanh, relu6, hardswish, hardshrink, softshrink, and torch.special.logit with eps. The output is
 NaN at every position (except that softshrink returns 0 in torch 2.3 and earlier). Check the output
 for NaN, or pass NaNs through unchanged, so that the gradient at each NaN is the gradient of the
-output (control). That gradient is finite, so a check of the gradients for NaN finds none of these
+output (control). That gradient is finite, so checking the gradients for NaN finds none of these
 elements.
 """
 

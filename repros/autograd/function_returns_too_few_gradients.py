@@ -42,10 +42,10 @@
 """forward() takes a tensor and a constant, but backward() returns only the gradient of the tensor
 (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
-backward() must return one value for every argument after ctx, and None if an argument has no
-gradient (docs: notes/extending). If the factor is trainable, return its gradient instead of None,
-which would leave the factor without a gradient. Returning more tensors than there are arguments
-raises the same error ("expected 1, got 2"), so remove the extra tensors.
+backward() must return one value for every argument after ctx: the gradient, or None if the argument
+has no gradient (docs: notes/extending). If the factor is trainable, return its gradient instead of
+None, which would leave the factor without a gradient. Returning more tensors than there are
+arguments raises the same error ("expected 1, got 2"), so remove the extra tensors.
 """
 
 import torch

@@ -24,23 +24,23 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() if the grid contains NaN as a column or a row coordinate, but not
+"""The process dies in backward() if a column or a row coordinate in the grid is NaN, and survives
 without the NaN (pytorch#24823). If both coordinates are NaN, images of 4 by 4 and 64 by 64 cause a
 crash too, whereas an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, there was no crash with
-zero padding, with the modes nearest and bicubic, or for volumes. On 2.13 and 2.15, there was none
+zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there was none
 with bfloat16. The same crash occurs if only the grid requires grad.
 
 A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample), but the conversion to
 an integer cannot handle NaN (pytorch#19826). The forward, which used to crash too, now clips NaN to
-the edge, which is -1, before the conversion (pytorch#42703). The backward has its own clipping
-function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+the edge, which -1 stands for, before the conversion (pytorch#42703). The backward has its own
+clipping function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
 With reflection padding, an infinity causes a crash too. The corrected code moves an infinity to the
 edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if the NaN
 comes from 0 / 0, the weights before that division still get NaN gradients.
 
 On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. The
-process then ends with the signal, not with exit status 1. ARM, where NaN becomes 0, was not
+process then ends with the signal, not with exit status 1. ARM, where NaN becomes 0, has not been
 measured.
 """
 

@@ -21,7 +21,7 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""x.grad is the gradient with respect to x as it was before x[:1] was changed.
+"""x.grad is the gradient with respect to the value of x before x[:1] was changed.
 
 If x itself is changed, retain_grad() follows x to its new history (pytorch#79996), but it did not
 do so if x was changed through a view (pytorch#117552). A second call after the change has no

@@ -31,7 +31,7 @@ the load, because the optimizer and the model no longer hold the same parameters
 load_state_dict() writes the flag into the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into
 them. torch.save() preserves the flag (pytorch#188166). A dict without _metadata, such as
-dict(state), is not marked, even if `state` is.
+dict(state), is not marked, even if `state` itself is marked.
 """
 
 import copy

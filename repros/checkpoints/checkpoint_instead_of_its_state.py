@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict() reports every key as missing if it gets the checkpoint, not its state_dict"
+# title = "load_state_dict() reports every key as missing if it gets the whole checkpoint"
 # kind = "error"
 # symptom = "Unexpected key\\(s\\) in state_dict: \"epoch\", \"state_dict\""
 # messages = [

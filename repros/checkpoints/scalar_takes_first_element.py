@@ -28,7 +28,7 @@ or buffer takes the first element of the vector in the checkpoint, also with str
 assign=True.
 
 To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any
-vector if the model has a scalar (pytorch#9781). Since the fix, it does so only for vectors of one
+vector if the model had a scalar (pytorch#9781). Since the fix, it does so only for vectors of one
 element (pytorch#166335).
 """
 

@@ -48,13 +48,13 @@ A checkpoint is a zip archive with its table of contents at the end, so losing t
 enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files in
 the old format, which are not archives, fail with three types of error up to 2.3 and five in 2.13
 and newer, depending on where the file was cut off. Download the file again with
-torch.hub.download_url_to_file(), which writes to a temporary file first. Files in
-~/.cache/torch/hub are downloads of this kind too
+torch.hub.download_url_to_file(), which writes to a temporary file first. The files in
+~/.cache/torch/hub are downloads too, and can be cut off in the same way
 (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch
-often loads them as different weights. The hash_prefix argument of download_url_to_file() makes it
-check the SHA-256 of the file. The corrected code also downloads two kinds of intact files again: a
-file in the old format that the default of 2.6 rejects, and a TorchScript archive. Load the former
-with weights_only=False, if you trust it, and the latter with torch.jit.load().
+often loads them as different weights. The hash_prefix argument of download_url_to_file() makes the
+function check the SHA-256 of the file. The corrected code also downloads two kinds of intact files
+again: a file in the old format that the default of 2.6 rejects, and a TorchScript archive. Load the
+former with weights_only=False, if you trust it, and the latter with torch.jit.load().
 """
 
 import contextlib

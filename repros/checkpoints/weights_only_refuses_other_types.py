@@ -33,8 +33,8 @@
 # '''
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
-"""A checkpoint that older releases load is rejected, because it contains more than the weights: an
-argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
+"""A checkpoint that loads in older releases is rejected, because it contains more than the weights:
+an argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
 (e3nn/e3nn#519).
 
 Since 2.6, torch.load() defaults to weights_only=True (pytorch#137602). This mode loads tensors,

@@ -44,7 +44,7 @@ A detached tensor is not a parameter but shares the parameter's memory, and its 
 update has to write in place, because an assignment to p.data does not reach the parameter. In a
 forward, detach() would cut off the gradient, so turn off force_parameter_static_shapes there
 instead. With a higher limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778), Dynamo
-still compiles once per shape (popular fix). With dynamic=True, it does so too.
+still compiles once per shape (popular fix), as it does with dynamic=True.
 
 A function that receives only gradients or buffers has dynamic sizes anyway. For a Newton-Schulz
 iteration, which transposes tall matrices, Dynamo compiles three graphs.
