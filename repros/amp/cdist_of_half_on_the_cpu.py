@@ -37,12 +37,12 @@ raise errors, and so does an antialiased interpolate() of float16. On 2.3 but no
 cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
 mode="reflect", raise errors too.
 
-All 16-bit numbers are exact in float32, so call float() on the inputs of the other operations too,
-and convert their results back in the same way. Omit the conversion back if the next operation
-accepts float32, which is more accurate and stays finite above 65504. With p=2, the default, and
-more than 25 rows on either side, cdist() uses a matrix product. The matrix product has had a 16-bit
-kernel since 2.2, so cdist() raises no error, but its result is less accurate (pytorch#136748). With
-p=1, cdist() raises an error for any number of rows.
+Every 16-bit number is exactly representable in float32, so call float() on the inputs of the other
+operations too, and convert their results back in the same way. Omit the conversion back if the next
+operation accepts float32, which is more accurate and stays finite above 65504. With p=2, the
+default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product has
+had a 16-bit kernel since 2.2, so cdist() raises no error, but its result is less accurate
+(pytorch#136748). With p=1, cdist() raises an error for any number of rows.
 """
 
 import torch

@@ -38,7 +38,7 @@
 The device of torch.amp.GradScaler defaults to "cuda", and a scaler for CUDA disables itself if CUDA
 is not available (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
 pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes
-changing the default. An explicit GradScaler("cuda") gives the same warning if the machine has a GPU
+changing the default. An explicit GradScaler("cuda") emits the same warning if the machine has a GPU
 that torch does not detect. The corrected code does not help in that case, because
 torch.cuda.is_available() has to return True (torch/amp/grad_scaler.py).
 

@@ -31,12 +31,12 @@ The kernel should fill these buffers, but returns immediately if the scaler foun
 (aten/src/ATen/native/cuda/FusedSgdKernel.cu; not measured). The second step finds the existing
 buffers and uses their contents as momentum.
 
-LibreYOLO/libreyolo#771 reports the failure on CUDA, during the routine overflow of the first
-float16 steps. According to the report, the kernel advances the momentum, but in this reproducer the
-buffer keeps the contents that empty_like() gave it. In deterministic mode, empty_like() fills the
-buffer with NaN (docs: torch.utils.deterministic.fill_uninitialized_memory), so the failure appears
-every time. SGD with Nesterov momentum also fails, but SGD without momentum, Adam, AdamW and Adagrad
-do not.
+LibreYOLO/libreyolo#771 reports the failure on CUDA, during the overflows that are routine in the
+first float16 steps. According to the report, the kernel advances the momentum, but in this
+reproducer the buffer keeps the contents that empty_like() gave it. In deterministic mode,
+empty_like() fills the buffer with NaN (docs: torch.utils.deterministic.fill_uninitialized_memory),
+so the failure appears every time. SGD with Nesterov momentum also fails, but SGD without momentum,
+Adam, AdamW and Adagrad do not.
 
 Omit fused instead of setting it to False, because fused=False also disables the foreach loop, which
 torch otherwise chooses for parameters on CUDA (torch/optim/sgd.py).

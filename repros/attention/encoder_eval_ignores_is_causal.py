@@ -39,8 +39,8 @@ In training, or with batch_first=False, passing the hint without a mask raises "
 specifying the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its
 fast path, which requires batch_first=True, biases and an even number of heads. The fast path
 receives the masks but not the hint (torch/nn/modules/transformer.py), so each token attends to all
-tokens. A frozen layer takes the fast path even with gradients enabled. In torch 2.0.0, any layer
-ignored the hint, with gradients enabled too (pytorch#96941). A TransformerEncoder passes the hint
+tokens. A frozen layer takes the fast path even with gradients enabled. In torch 2.0.0, every layer
+ignored the hint, even with gradients enabled (pytorch#96941). A TransformerEncoder passes the hint
 on and fails in the same way, but its mask argument is called mask, not src_mask.
 """
 

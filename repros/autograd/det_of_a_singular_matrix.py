@@ -24,8 +24,8 @@
 """The gradient is all zeros, but it is correct with create_graph=True (control). The same option of
 backward() helps too, but leaves a graph in x.grad. Without the option, other singular matrices,
 whose factorization ends in a tiny number instead of 0, get the correct gradient up to rounding. The
-failure occurs with a row of zeros, and often with repeated rows and small whole numbers. If the
-rank deficiency is two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
+failure occurs with a row of zeros, and often with repeated rows and small whole numbers. The true
+gradient is 0 if the rank deficiency is two or more, and for det(v @ v.T) with dependent rows.
 
 torch has two formulas for this gradient. Without create_graph, torch perturbs the factorization
 where its diagonal is 0, in order to solve a linear system. However, the right-hand side of the

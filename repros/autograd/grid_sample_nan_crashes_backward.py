@@ -40,8 +40,8 @@ edge, where border padding puts it anyway. This code prevents the crash but not 
 comes from 0 / 0, the weights before that division still get NaN gradients.
 
 On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. The
-process then ends with the signal, not with exit status 1. ARM, where NaN becomes 0, has not been
-measured.
+process is then killed by the signal instead of exiting with status 1. ARM, where NaN becomes 0, has
+not been measured.
 """
 
 import torch

@@ -25,9 +25,9 @@
 
 register_hook() creates the view's dictionary of hooks and then reads view.grad_fn
 (torch/_tensor.py). The first read of grad_fn after the change gives the view a new history and
-drops the dictionary, so torch registers a null pointer (pytorch#196459). The process then ends with
-the signal, not with exit status 1. In torch 1.13, retain_grad() crashes in the same way, and
-reading grad_fn helps there too.
+drops the dictionary, so torch registers a null pointer (pytorch#196459). The process is then killed
+by the signal instead of exiting with status 1. In torch 1.13, retain_grad() crashes in the same
+way, and reading grad_fn helps there too.
 """
 
 import torch

@@ -27,9 +27,9 @@
 never called. Gradients are enabled in a new thread, and are restored at the end of an enable_grad()
 or no_grad() block around the definition.
 
-set_grad_enabled() sets the mode when it is constructed, so that it also works as a function, but as
-a decorator, it never restored the mode (torch/autograd/grad_mode.py). By contrast, no_grad() sets
-the mode on entry (control).
+set_grad_enabled() sets the mode when it is constructed, so that it also works as a function. As a
+decorator, it never restored the mode (torch/autograd/grad_mode.py). By contrast, no_grad() sets the
+mode on entry (control).
 """
 
 import torch
