@@ -30,16 +30,16 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins tensors, mappings, sequences, and objects with their own pin_memory() method. It
-silently returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
-torch.utils.data, Memory Pinning). A named tuple is pinned without a method. An object of a plain
-class stays unpinned too.
+"""The loader pins tensors, mappings, sequences, and objects with a pin_memory() method. It silently
+returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data,
+Memory Pinning). A named tuple is pinned without a method. An instance of a plain class stays
+unpinned, like the dataclass.
 
 The method needs a line for each field that holds a tensor, with a check for None if the field may
 be None.
 
-In the method, dataclasses.replace() would run __post_init__() again, which may scale x a second
-time, and would drop every attribute that is not an argument of __init__().
+Do not use dataclasses.replace() in the method: it would run __post_init__() again, which may scale
+x a second time, and would drop every attribute that is not an argument of __init__().
 """
 
 from copy import copy

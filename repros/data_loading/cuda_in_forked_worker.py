@@ -32,16 +32,17 @@
 #     batch = to_device(batch, device)
 #     train(batch)
 # '''
-# choice = "Use the lines if a batch is one tensor; use the fix if it is a list, a dict or a class of your own"
+# choice = "Use the lines if a batch is a single tensor; use the fix if it is a list, a dict or an object of your own class"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Up to Python 3.13, Linux starts workers by fork (docs.python.org: multiprocessing, Contexts and
-start methods), which the CUDA runtime does not support (docs: notes/multiprocessing). Keep datasets
-on the CPU and move the batches. Run a model that computes features on the GPU in the training loop.
+"""Up to Python 3.13, the default start method for workers on Linux is fork (docs.python.org:
+multiprocessing, Contexts and start methods), which the CUDA runtime does not support (docs:
+notes/multiprocessing). Keep the dataset on the CPU and move each batch to the GPU. If a model
+computes features on the GPU, run that model in the training loop.
 
-The spawn method, which the message suggests, did not solve the problem for the teams that report it
-(pytorch#77159).
+Switching to the spawn method, as the message suggests, did not solve the problem for the teams that
+reported it (pytorch#77159).
 """
 
 import torch

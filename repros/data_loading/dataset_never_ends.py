@@ -26,15 +26,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A map-style Dataset has no __iter__. Python's for loop then counts up until __getitem__ raises an
-IndexError, and never checks the length (docs.python.org: object.__getitem__). A __getitem__ that
+"""A map-style Dataset has no __iter__, so a for loop counts up from 0 until __getitem__ raises an
+IndexError. It never checks the length (docs.python.org: object.__getitem__). A __getitem__ that
 computes its row, for example from a file name, a modulo or a random crop, never raises an
-IndexError. The loop never ends, or fails because a file or a key is missing. If __getitem__ indexes
-a list, an array or a tensor, the loop ends correctly. Loop over the length, or use a DataLoader,
-which turns numbers into tensors.
+IndexError, so the loop never ends, or fails because a file or a key is missing. If __getitem__
+indexes a list, an array or a tensor, the loop ends correctly. Loop over range(len(dataset)), or use
+a DataLoader, which converts numbers to tensors.
 
-Conversely, a loop silently ends early if a bug in __getitem__ raises an IndexError (pytorch#82732).
-A loop over the length reveals this bug.
+Conversely, if a bug in __getitem__ raises an IndexError, the loop silently ends early
+(pytorch#82732). Looping over the length reveals the bug.
 """
 
 from torch.utils.data import Dataset

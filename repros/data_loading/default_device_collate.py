@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the GPU as default device, default_collate creates batches that cannot be pinned"
+# title = "With the GPU as the default device, default_collate creates batches that cannot be pinned"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
@@ -33,7 +33,7 @@
 torch.set_default_device). A loader with pin_memory=True then calls pin_memory() on these tensors
 (torch/utils/data/_utils/pin_memory.py).
 
-The rows are plain floats, and no line of the dataset moves data to the GPU.
+The rows here are plain floats, and nothing in the dataset moves data to the GPU.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A shuffled DataLoader over a dataset that found no files raises num_samples=0"
+# title = "Shuffling a dataset that found no files fails with num_samples=0"
 # kind = "error"
 # symptom = "num_samples=0|the epoch has 0 batches"
 # messages = ["num_samples should be a positive integer value, but got num_samples=0"]
@@ -27,15 +27,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The dataset has length 0, because nothing matched its path, extension or filter. The
-RandomSampler behind shuffle=True rejects an empty dataset (torch/utils/data/sampler.py), although
-the user never passed num_samples. A RandomSampler or WeightedRandomSampler constructed with
-num_samples=0 raises the same error.
+"""The dataset has length 0 because nothing matched its path, extension or filter. With shuffle=True
+the loader creates a RandomSampler, which rejects an empty dataset (torch/utils/data/sampler.py).
+The message blames num_samples, although the user never passed it. A RandomSampler or
+WeightedRandomSampler constructed with num_samples=0 raises the same error.
 
 With shuffle=False the error disappears, but there is still no data: every epoch has 0 batches, and
-the mean over the batches fails (pprp/captcha_identify.pytorch#14: division by zero). The same
-happens with a DistributedSampler, and with drop_last=True if there are fewer files than one batch
-needs.
+computing the mean over the batches fails (pprp/captcha_identify.pytorch#14: division by zero). The
+same happens with a DistributedSampler, or with drop_last=True if there are too few files for one
+batch.
 """
 
 import glob

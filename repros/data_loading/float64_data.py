@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float32 model receives data from a float64 NumPy array"
+# title = "A float32 model fails on data from a float64 NumPy array"
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
@@ -44,16 +44,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The first layer raises. NumPy computes in float64 by default, but parameters are float32.
-from_numpy() shares the memory of the array and therefore its dtype (docs: torch.from_numpy).
-frombuffer() does the same with a buffer of doubles.
+"""The first layer raises an error, because NumPy computes in float64 by default, but model
+parameters are float32. A tensor returned by from_numpy() shares the memory of the array and
+therefore also its dtype (docs: torch.from_numpy). The same is true of frombuffer() with a buffer of
+doubles.
 
-float32 has 24 bits: seconds since 1970 become equal within two minutes, so subtract the first of
-such numbers before float().
+float32 has 24 bits of precision, so timestamps in seconds since 1970 become equal if they are less
+than two minutes apart. Subtract the first timestamp before calling float().
 
-model.double() also removes the error if all other inputs of the model are float64, but uses twice
-the memory. A convolution that reports "Input type (float) and bias type (double)" has the reverse
-problem: the model is float64, and model.float() fixes the error.
+Calling model.double() also removes the error if all other inputs of the model are float64, but uses
+twice the memory. A convolution that reports "Input type (float) and bias type (double)" has the
+opposite problem: the model is float64, and model.float() fixes the error.
 """
 
 from array import array

@@ -41,21 +41,21 @@
 #     def __iter__(self):
 #         return shard(self.rows, self.rank, self.world_size)
 # '''
-# choice = "Use either: the fix is a function with the same lines. If several ranks read, both need rank and world_size"
+# choice = "Use either: the fix is a function with the same code. If several ranks read the data, both need rank and world_size"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
 """Each worker gets a replica of the dataset and iterates over all of it, because sharding is the
-dataset's own task (docs: torch.utils.data.IterableDataset). With n workers, an epoch is n times as
-long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A worker
-does not know its rank: pass the rank to the dataset. Every worker has to see the same rows in the
-same order. Of five rows, one of two ranks gets three.
+responsibility of the dataset (docs: torch.utils.data.IterableDataset). With n workers, an epoch is
+n times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
+worker does not know its rank, so pass the rank to the dataset. Every worker has to see the same
+rows in the same order. If two ranks share five rows, one of them gets three.
 
-islice() reads the rows that it skips (docs.python.org: itertools). Each worker still reads the
-whole stream, so a slow stream does not become faster. With two workers and batches of two, the
-first batch holds rows 0 and 2: sort predictions by a number stored in the row. Open files in
-__iter__(), because forked workers share the position of a file that was already open (man7.org:
-fork(2)).
+Because islice() also reads the rows that it skips (docs.python.org: itertools), each worker still
+reads the whole stream, and a slow stream does not become faster. With two workers and a batch size
+of two, the first batch holds rows 0 and 2. To restore the order of the predictions, store a number
+in each row and sort by it. Open files in __iter__(), because forked workers share the position of a
+file that was opened before the fork (man7.org: fork(2)).
 """
 
 from itertools import islice

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Keeping unpinned batches of DataLoader workers in a list exceeds the limit of open files"
+# title = "Keeping unpinned batches from DataLoader workers in a list exceeds the limit on open files"
 # kind = "error"
 # symptom = "Too many open files|received 0 items of ancdata"
 # messages = ["Too many open files\\. Communication with the workers is no longer possible"]
@@ -34,15 +34,16 @@
 # platform = "linux"
 # ///
 """On Linux a worker sends a tensor as the descriptor of an open file in shared memory. The file
-stays open as long as the tensor lives (docs: multiprocessing, file_descriptor). A list of batches
-reaches the limit of the process; a copy frees the descriptor. y.cpu(), y.detach(), y[0] and
-y.numpy() of a CPU tensor do not copy. For a batch of several tensors, use copy.deepcopy(batch). The
-reproducer lowers the limit to reach it soon.
+stays open as long as the tensor lives (docs: multiprocessing, file_descriptor), so a growing list
+of batches reaches the process's limit on open files. Keeping a copy instead frees the descriptor.
+For a CPU tensor, y.cpu(), y.detach(), y[0] and y.numpy() do not copy. For a batch of several
+tensors, use copy.deepcopy(batch). The reproducer lowers the limit so that it is reached quickly.
 
-With pin_memory=True and a GPU, the loader copies each batch itself
-(torch/utils/data/_utils/pin_memory.py). A higher limit (fastai/fastai#23) helps if it exceeds the
-number of kept tensors, and so does torch.multiprocessing.set_sharing_strategy("file_system"); in
-both cases the batches stay in shared memory.
+With pin_memory=True and a GPU, the loader already copies each batch
+(torch/utils/data/_utils/pin_memory.py). Raising the limit (fastai/fastai#23) helps if it then
+exceeds the number of kept tensors, and so does
+torch.multiprocessing.set_sharing_strategy("file_system"). In both cases the batches stay in shared
+memory.
 """
 
 import resource

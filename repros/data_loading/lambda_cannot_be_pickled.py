@@ -32,19 +32,20 @@
 # loader = DataLoader(rows, num_workers=1, collate_fn=itemgetter(0))
 # '''
 # rule = "note"
-# when = "num_workers is above 0 and workers are spawned: on Windows, macOS, and Linux from Python 3.14 on"
+# when = "num_workers is above 0 and workers are spawned (on Windows, on macOS, and on Linux from Python 3.14 on)"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "/bin/true plays the interpreter of the worker: the loader pickles before it starts" }
 # platform = "linux"
 # ///
-"""A spawned worker is a new interpreter. The loader sends it the dataset, collate_fn and
-worker_init_fn with pickle (docs: torch.utils.data, Platform-specific behaviors). Pickle sends a
-function as its name in a module, but a lambda or a nested function has no such name
+"""A spawned worker is a new interpreter. The loader uses pickle to send it the dataset, collate_fn
+and worker_init_fn (docs: torch.utils.data, Platform-specific behaviors). Pickle refers to a
+function by its name in a module, but a lambda or a nested function has no such name
 (docs.python.org: pickle).
 
-Windows and macOS spawn workers. Linux forks workers and pickles nothing before Python 3.14; from
-3.14 on, the default is forkserver, which pickles too (docs.python.org: multiprocessing). Use a
-function or a class of a module, or a functools.partial of either.
+Workers are spawned on Windows and macOS. On Linux before Python 3.14 they are forked, and nothing
+is pickled; from 3.14 on the default is forkserver, which pickles too (docs.python.org:
+multiprocessing). Use a function or a class defined at the top level of a module, or a
+functools.partial of either.
 """
 
 import warnings

@@ -32,16 +32,16 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """default_collate() treats a list as a sample of several fields and collates it field by field, so
-all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it silently
-truncated lists to the shortest (pytorch#38492). Going back to such a release, as in pytorch#42654,
-hides the failure. Samples of two and of three fields raise the same error: return the same fields
-for each sample.
+all lists need the same length (torch/utils/data/_utils/collate.py). Releases before 1.6 silently
+truncated all lists to the shortest (pytorch#38492), so downgrading to one of them, as in
+pytorch#42654, only hides the failure. The same error occurs if some samples have two fields and
+others have three: return the same fields for every sample.
 
-A collate_fn that keeps one tensor per sample loses nothing. It names the dtype, because an empty
-list becomes float32, which Embedding rejects. torch.long truncates fractions: use torch.float32 for
-boxes. If the model expects a single tensor, pad the lists with pad_sequence(tags, batch_first=True,
-padding_value=n), where n is neither a tag nor a token, and return their lengths as well. With the
-default 0, each pad counts as number 0.
+A collate_fn that keeps one tensor per sample loses nothing. It specifies the dtype because an empty
+list would otherwise become float32, which Embedding rejects. For boxes use torch.float32, because
+torch.long truncates fractions. If the model expects a single tensor, pad the lists with
+pad_sequence(tags, batch_first=True, padding_value=n), where n is neither a tag nor a token, and
+return their lengths as well. With the default padding value of 0, the padding counts as tag 0.
 """
 
 import torch

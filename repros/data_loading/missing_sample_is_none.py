@@ -47,24 +47,24 @@
 # choice = "Use the lines; with the fix as collate_fn, the error also names the sample and the field that is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""default_collate() has no rule for None (torch/utils/data/_utils/collate.py). Its message names
-the type but not the sample. The error depends on the first sample of a batch: a None after a
-tensor, a number or a tuple raises other messages.
+"""default_collate() does not accept None (torch/utils/data/_utils/collate.py). Its error message
+names the type but not the sample. The error depends on the first sample of the batch: if None
+follows a tensor, a number or a tuple, the message is different.
 
-Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), creates
-batches with fewer samples, and raises "IndexError: list index out of range" for a batch without any
-samples left. Check which rows exist once, before you create the loader. The check reads each row
-once and keeps no row, so the loader still augments the rows in every epoch. If __getitem__()
-raises, change it to return None instead. fork_rng() restores the state of torch's CPU generator,
-but not the state of `random` or NumPy.
+Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), produces
+smaller batches, and raises "IndexError: list index out of range" if a batch has no samples left.
+Instead, check which rows exist once, before you create the loader. The check reads each row once
+and does not keep it, so the loader still augments the rows in every epoch. If __getitem__() raises
+an error for a bad sample, change it to return None. fork_rng() restores the state of torch's CPU
+generator, but not that of `random` or NumPy.
 
-The check finds a sample that is None in every epoch, but not a None field of a tuple. It also
-misses a random None, for example from a crop without an object: draw again inside __getitem__().
-The indices and weights of a sampler refer to the rows of the Subset.
+The check finds samples that are None in every epoch, but not a None inside a tuple. It also misses
+samples that are None at random, for example crops without an object: for these, draw again inside
+__getitem__(). If you use a sampler, its indices and weights now refer to the rows of the Subset.
 
-The check reads a copy, because a dataset may open its file at the first sample. Forked workers
-would inherit that open file, move one shared position in it and read each other's rows. The copy is
-shallow: if datasets wrap one another, copy the innermost dataset.
+The check reads from a copy, because a dataset may open its file when it reads its first sample.
+Forked workers would inherit the open file, share its position and read each other's rows. The copy
+is shallow: if datasets wrap one another, copy the innermost dataset.
 """
 
 import copy

@@ -25,14 +25,15 @@
 # from data_loading import to_device
 # host = to_device(source, "cpu")
 # '''
-# choice = "Use the line for one tensor; use the fix for a whole batch of tensors"
+# choice = "Use the line for a single tensor; use the fix for a whole batch of tensors"
 # rule = "warning"
 # when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }
 # ///
 """A copy with non_blocking=True returns before the data has arrived, and nothing makes the host
-wait for it. Call torch.cuda.synchronize() first, or copy without non_blocking (docs: tutorials,
-pinmem_nonblock). Maintainers call this behavior expected (pytorch#127612).
+wait for it. Call torch.cuda.synchronize() before reading the tensor, or copy without non_blocking
+(docs: tutorials, pinmem_nonblock). According to the maintainers, this behavior is expected
+(pytorch#127612).
 """
 
 import torch

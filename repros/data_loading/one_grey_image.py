@@ -29,17 +29,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training stops in the middle of an epoch, at the batch that contains an image with another number
-of channels, because default_collate() stacks the samples (torch/utils/data/_utils/collate.py).
-MECLabTUDA/Super_Selfish#2 names the mix of gray and RGB images as the cause. An image with an alpha
-channel has the same effect.
+"""Training stops in the middle of an epoch, at the batch that contains an image with a different
+number of channels, because default_collate() stacks the samples
+(torch/utils/data/_utils/collate.py). MECLabTUDA/Super_Selfish#2 gives a mix of gray and RGB images
+as the cause. An image with an alpha channel has the same effect.
 
 Resizing all images to one height and width, which helps if the sizes differ
-(lxtGH/DecoupleSegNets#32), does not change the channels. The copy is for transforms that write in
-place, because an expanded image has only one channel in memory. An image of height x width x
-channels that is more than four rows high, or an image with more bands, raises KeyError instead of
-losing rows or bands. The corrected lines only count channels, so they treat palette indices as
-gray, and CMYK as RGB with alpha. image.convert("RGB") of PIL distinguishes these modes
+(lxtGH/DecoupleSegNets#32), does not change the number of channels. The image is cloned because an
+expanded image has only one channel in memory, and transforms may write in place. For an image with
+more than four bands, or one stored as height x width x channels with more than four rows, this code
+raises a KeyError instead of losing bands or rows. It only counts channels, so it treats palette
+indices as gray, and CMYK as RGB with alpha. PIL's image.convert("RGB") distinguishes these modes
 (pillow.readthedocs.io: Image.convert).
 """
 

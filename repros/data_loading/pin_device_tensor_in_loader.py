@@ -34,15 +34,15 @@
 # for batch in Prefetcher(DataLoader(data), device):
 #     train(batch)
 # '''
-# choice = "Use the lines if the data fits on the GPU; use the fix if the data stays on the CPU: the fix pins and moves each batch"
+# choice = "Use the lines if the data fits on the GPU; use the fix, which pins and moves each batch, if the data stays on the CPU"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins every tensor of a batch, whatever its device
-(torch/utils/data/_utils/pin_memory.py). Tensors on the device come from the dataset
-(hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or from a collate_fn (DavidWBressler/GCNN#2).
-The corrected lines are for num_workers=0, the default, because forked workers cannot use CUDA
-(docs: notes/multiprocessing).
+"""The loader pins every tensor of a batch, regardless of its device
+(torch/utils/data/_utils/pin_memory.py). The tensors may have been moved to the device by the
+dataset (hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or by a collate_fn
+(DavidWBressler/GCNN#2). The corrected code assumes num_workers=0, the default, because forked
+workers cannot use CUDA (docs: notes/multiprocessing).
 """
 
 from contextlib import ExitStack

@@ -26,14 +26,14 @@
 # print(decision.reason)
 # loader = DataLoader(dataset, pin_memory=decision.pin)
 # '''
-# choice = "Use the lines if the batches go to CUDA; use the fix if they may stay on the CPU or go to MPS"
+# choice = "Use the lines if the batches move to CUDA; use the fix if they may stay on the CPU or move to MPS"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
-"""Up to 2.6 the loader calls torch.cuda.is_available() and drops the request if the result is
+"""Up to 2.6 the loader calls torch.cuda.is_available() and does not pin anything if the result is
 False. From 2.7 on the loader warns in each epoch (pytorch#124908, pytorch#131858). The corrected
-lines print the reason, but pin nothing that was not pinned before. The host continues during the
-copy of a pinned batch only with non_blocking=True (docs: tutorials, pinmem_nonblock). Without CUDA
-the corrected lines turn pinning off, for Intel's XPU too.
+code prints the reason, but does not pin anything that was not pinned before. Even for a pinned
+batch, the host continues during the copy only with non_blocking=True (docs: tutorials,
+pinmem_nonblock). Without CUDA the corrected code turns pinning off, even on Intel's XPU.
 """
 
 import contextlib

@@ -28,15 +28,15 @@
 # for batch in Prefetcher(DataLoader(rows, collate_fn=tuple), device):
 #     assert isinstance(batch, tuple)
 # '''
-# choice = "Use the lines if the batch itself is the tuple; use the fix if tuples are nested, or of a class of their own"
+# choice = "Use the lines if the batch itself is the tuple; use the fix if tuples are nested or of a custom class"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""Up to 2.9 the loader rebuilt a pinned tuple as a list, except named tuples, so code that expects
-a tuple fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). torch 2.10 keeps the
-tuple (pytorch#169690). On all releases, the loader's own default_collate() turns tuples into lists,
-pinned or not, except named tuples; the corrected line helps there too. It makes a tuple of the
-batch alone: nested tuples stay lists.
+"""Up to 2.9 the loader rebuilt every pinned tuple except named tuples as a list, so code that
+expects a tuple fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). From 2.10 on
+tuples stay tuples (pytorch#169690). In all releases, the loader's own default_collate() turns
+tuples other than named tuples into lists, pinned or not, and the corrected line helps there too. It
+converts only the batch itself: nested tuples stay lists.
 """
 
 from unittest import mock

@@ -26,18 +26,19 @@
 # platform = "linux"
 # ///
 """A forked worker shares the memory of its parent until one of them writes to it. Reading a Python
-object writes its reference count, so every page with objects is copied, once in each worker (docs:
-torch.utils.data, Multi-process data loading; pytorch#13246). Memory grows within an epoch until
-everything is copied, but not from epoch to epoch: the workers end with the epoch, and persistent
-workers have copied everything by then.
+object changes its reference count, so every page that holds objects is copied, once in each worker
+(docs: torch.utils.data, Multi-process data loading; pytorch#13246). Memory grows during an epoch
+until everything is copied, but not from epoch to epoch: the workers end with the epoch, and
+persistent workers have copied everything by then.
 
-The numbers of a tensor have no reference counts. Strings and records fit in two tensors: a uint8
-tensor of all their bytes, and a tensor of the positions where each ends. Decode a row when you read
-it. A NumPy array of fixed-width strings is shared as well; an array with dtype=object is copied
-like a list.
+The elements of a tensor are not reference-counted. Strings and records can be stored in two
+tensors: a uint8 tensor of all their bytes, and a tensor of the positions where each one ends.
+Decode a row when you read it. A NumPy array of fixed-width strings is shared as well, but an array
+with dtype=object is copied like a list.
 
-The list of a million numbers uses about 32 MB. The worker measures the memory that the kernel
-counts as private and dirty (man7.org: proc_pid_smaps(5)), before and after reading all numbers.
+The list of a million numbers in this reproducer uses about 32 MB. The worker measures the memory
+that the kernel counts as private and dirty (man7.org: proc_pid_smaps(5)), before and after reading
+all the numbers.
 """
 
 import torch

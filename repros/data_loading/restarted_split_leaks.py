@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After a restart, random_split() puts rows into validation that the model was trained on"
+# title = "After a restart, random_split() puts rows the model was trained on into the validation set"
 # kind = "silent"
 # symptom = "validation rows were trained on before the restart"
 # origin = "usage"
@@ -22,17 +22,18 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The resumed run draws a new split (aiqm/torchani#443), and validates on rows that the model was
-trained on before: with a split of 80 to 20 rows, on about 16 of the 20. random_split() draws from
-the global generator unless you pass a generator (docs: torch.utils.data.random_split).
+"""The resumed run draws a new split (aiqm/torchani#443) and validates on rows that the model has
+already been trained on. With a split into 80 and 20 rows, this affects about 16 of the 20. Unless
+you pass a generator, random_split() draws from the global generator (docs:
+torch.utils.data.random_split).
 
-A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only while every
-draw between the seed and the split stays the same: here the resumed run builds another head first.
-A separate generator helps while the rows keep their number and order. With one more row it draws a
-different split, so save val.indices in the checkpoint.
+A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only as long as
+every draw between the seed and the split stays the same. Here the resumed run builds a different
+head first. A separate generator helps as long as the rows keep their number and order. With one
+more row it draws a different split, so save val.indices in the checkpoint.
 
-Use the corrected lines from the first run on. An earlier checkpoint was trained on another split,
-and its training rows are among the new validation rows: start again, or keep the old indices.
+Use the corrected code from the first run on. An earlier checkpoint was trained on another split,
+and some of its training rows are now in the validation set: start over, or keep the old indices.
 """
 
 import torch

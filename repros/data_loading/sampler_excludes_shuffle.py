@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A DataLoader with a sampler and shuffle=True raises"
+# title = "Passing both a sampler and shuffle=True to DataLoader raises ValueError"
 # kind = "error"
 # symptom = "sampler option is mutually exclusive with shuffle"
 # messages = [
@@ -32,12 +32,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""shuffle=True asks the loader to create its own RandomSampler, but a loader can only have one
+"""shuffle=True makes the loader create its own RandomSampler, but a loader can only have one
 sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler already
 shuffle. DistributedSampler shuffles by default, but needs set_epoch() to shuffle differently in
-each epoch (torch/utils/data/distributed.py). Any other sampler sets the order of the rows; a
-SequentialSampler leaves them unshuffled. A batch_sampler builds whole batches. It excludes shuffle,
-sampler, drop_last and any batch_size other than 1, the default.
+each epoch (torch/utils/data/distributed.py). Any other sampler determines the order of the rows; a
+SequentialSampler, for example, leaves them unshuffled. A batch_sampler builds whole batches, so it
+cannot be combined with shuffle, sampler, drop_last, or a batch_size other than 1, the default.
 """
 
 from torch.utils.data import BatchSampler, DataLoader, SubsetRandomSampler

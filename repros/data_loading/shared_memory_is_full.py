@@ -29,19 +29,21 @@
 # stand_in = { cpu = "a limit of 1 MB per file plays the full /dev/shm" }
 # platform = "linux"
 # ///
-"""Batches travel from a worker to the main process in files in /dev/shm (docs: multiprocessing,
-Sharing CPU tensors). A Docker container has 64 MB of it by default (meta-pytorch/torchx#428). The
-message names a file </torch_...>, which is not a file on the disk (aten/src/ATen/MapAllocator.cpp).
-If the space runs out only while the file is filled, a bus error follows instead
-(logicalclocks/hopsworks#1557 shows both).
+"""Workers send batches to the main process through files in /dev/shm (docs: multiprocessing,
+Sharing CPU tensors). A Docker container has 64 MB of this shared memory by default
+(meta-pytorch/torchx#428). The message names a file </torch_...>, which is not a file on the disk
+(aten/src/ATen/MapAllocator.cpp). If the space runs out only while the file is being filled, a bus
+error occurs instead (logicalclocks/hopsworks#1557 shows both).
 
-With num_workers=0 nothing is shared. Then also remove persistent_workers=True, prefetch_factor,
-multiprocessing_context and timeout, because they raise without workers. The exception is a
-prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called, so open its files and
-set its seeds before the loop. Fewer workers, a smaller prefetch_factor or smaller batches need less
-shared memory. share_memory() of a model raises the same message without a loader
-(torch/storage.py), because it needs the space. set_sharing_strategy("file_system"), advised in
-pytorch#41481, uses the same folder.
+With num_workers=0 nothing is shared. In that case also remove persistent_workers=True,
+prefetch_factor, multiprocessing_context and timeout, because these options raise an error without
+workers. The exception is a prefetch_factor of 2 on 1.13, where 2 is the default. Because
+worker_init_fn is no longer called, open its files and set its seeds before the loop.
+
+Alternatively, use fewer workers, a smaller prefetch_factor or smaller batches, which need less
+shared memory. A model's share_memory() uses the same space, and raises the same message without a
+loader (torch/storage.py). Calling set_sharing_strategy("file_system"), as advised in pytorch#41481,
+does not help because it uses the same folder.
 """
 
 import resource

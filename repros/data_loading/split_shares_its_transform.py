@@ -31,11 +31,11 @@
 """Both parts of random_split() are Subsets of one dataset, which holds the transform
 (torch/utils/data/dataset.py). Create the dataset a second time without the augmentation, and read
 the validation rows from the second dataset, which has to list its files in the same order. Split
-into all parts at once. If you split a part again, val.indices count within that part; in the whole
-dataset they select other rows, some of them training rows.
+into all parts in a single call. If you split a part again, val.indices are relative to that part.
+In the whole dataset they select other rows, some of them training rows.
 
-val.transform = None, as advised in victoresque/pytorch-template#62, sets an attribute of the Subset
-that no code reads (pyg-team/pytorch_geometric#8557).
+Setting val.transform = None, as advised in victoresque/pytorch-template#62, has no effect, because
+no code reads this attribute of the Subset (pyg-team/pytorch_geometric#8557).
 """
 
 import torch

@@ -34,24 +34,26 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""A read beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
+"""Reading beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
 worker blames a lack of shared memory for every SIGBUS, whatever the cause
-(torch/csrc/DataLoader.cpp). So does the exception (torch/utils/data/_utils/signal_handling.py).
-Here an earlier copy of the file was truncated. The corrected lines need the original at every
-start. If a copy fails, for example on a full disk, delete the partial file beside the path.
+(torch/csrc/DataLoader.cpp). So does the exception (torch/utils/data/_utils/signal_handling.py). In
+this reproducer an earlier copy of the file was truncated. The corrected code needs the original at
+every start. If copying fails, for example because the disk is full, delete the partial file next to
+the path.
 
-LMDB maps a file without checking its size, as here, and dies on a truncated data.mdb. A complete
-file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected lines need the
-path of data.mdb itself: the folder around it has the same size for a complete and a truncated file.
+Like this reproducer, LMDB maps a file without checking its size, and dies on a truncated data.mdb.
+A complete file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected code
+needs the path of data.mdb itself, because its folder has the same size whether the file is complete
+or truncated.
 
 With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError; without
-a length they map the bytes that exist. However, numpy.memmap() in its default mode "r+" raises
-nothing: it fills the file up with zeros, and then the size is right. Open data with mode="r", and
-delete such a copy. Both functions die if the file is truncated while it is mapped, for example by a
-second copy onto the file.
+a length they map the bytes that exist. However, numpy.memmap() in its default mode "r+" does not
+raise an error: it extends the file with zeros, and then the size is right. Open data with mode="r",
+and delete any copy that was extended in this way. Both functions crash if the file is truncated
+while it is mapped, for example by a second copy onto the file.
 
-In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and num_workers=0 died of the same
-signal. A lack of shared memory for batches cannot explain that.
+In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and training with num_workers=0 died
+of the same signal. A lack of shared memory for batches cannot explain that.
 """
 
 import ctypes

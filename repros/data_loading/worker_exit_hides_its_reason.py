@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The error of a DataLoader worker that exits does not name the reason"
+# title = "The error from a DataLoader worker that exits does not state the reason"
 # kind = "error"
 # symptom = "exited unexpectedly"
 # messages = [
@@ -36,15 +36,15 @@
 # platform = "linux"
 # ///
 """A worker catches Exception and sends the exception with its traceback to the main process
-(torch/utils/data/_utils/worker.py). If the worker ends in any other way, by sys.exit() in the
-dataset as here, or by a signal, the main process learns only the process number
-(torch/utils/data/dataloader.py). Only a text passed to sys.exit() is printed, without a traceback,
-on the stderr of the worker (cpython: multiprocessing/process.py). Run once with num_workers=0 to
-see the cause. faulthandler.enable() in a worker_init_fn prints the Python location of a
-segmentation fault.
+(torch/utils/data/_utils/worker.py). If the worker ends in any other way, such as a signal or a
+sys.exit() in the dataset, as here, the main process learns only the process ID
+(torch/utils/data/dataloader.py). A text passed to sys.exit() is only printed to the worker's
+stderr, without a traceback (cpython: multiprocessing/process.py). Run once with num_workers=0 to
+see the cause. If the cause is a segmentation fault, calling faulthandler.enable() in a
+worker_init_fn prints its Python location.
 
-The corrected lines are for a dataset that exits. A worker killed by a signal, such as SIGKILL when
-memory runs out, causes the same messages, but the corrected lines do not help.
+The corrected code helps if the dataset exits. A worker killed by a signal, such as SIGKILL when
+memory runs out, causes the same messages, but the corrected code does not help there.
 """
 
 import os

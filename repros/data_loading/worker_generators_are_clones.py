@@ -40,26 +40,27 @@
 # from data_loading import seed_worker
 # loader = DataLoader(Augmented(rows), num_workers=2, worker_init_fn=seed_worker)
 # '''
-# choice = "Use the lines if the draw is in your own code; use the fix if a library's transform holds the generator, or the draws must stay separate from all others"
+# choice = "Use the lines if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the draws must stay separate from all others"
 # rule = "error"
-# when = "the DataLoader has two or more workers, and its worker_init_fn gives them no new generator; with one worker, each epoch repeats the first"
+# when = "the DataLoader has two or more workers and no worker_init_fn that gives them new generators; with one worker, each epoch repeats the first"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Forked workers start with identical copies of every object, generators included (docs:
+"""Forked workers start with identical copies of every object, including generators (docs:
 notes/faq). Each worker reseeds only the global generators of torch, Python and NumPy
-(torch/utils/data/_utils/worker.py): draw from one of them, preferably torch's. With num_workers=0,
-torch.manual_seed() seeds only torch's generator.
+(torch/utils/data/_utils/worker.py), so draw from one of them, preferably torch's. With
+num_workers=0, torch.manual_seed() seeds only torch's generator.
 
-Without persistent_workers=True each epoch starts new workers and draws the numbers of the first
-epoch again, even with one worker, because the copy in the main process never advances.
+Without persistent_workers=True each epoch starts new workers, which draw the numbers of the first
+epoch again. This happens even with one worker, because the generator in the main process never
+advances.
 
-Ranks with the same seed draw the same numbers in their workers: pass
+If several ranks use the same seed, their workers draw the same numbers. To avoid this, pass
 generator=torch.Generator().manual_seed(seed + rank) to each rank's loader.
 
-A worker_init_fn that gives get_worker_info().dataset a new generator does not reach the dataset
-behind a Subset or ConcatDataset. random.Random(get_worker_info().seed) draws the same numbers as
-random in that worker.
+A worker_init_fn that gives get_worker_info().dataset a new generator does not reach a dataset
+wrapped in a Subset or ConcatDataset. A random.Random(get_worker_info().seed) draws the same numbers
+as the random module in that worker.
 """
 
 import random

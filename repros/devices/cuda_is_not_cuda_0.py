@@ -21,12 +21,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "cpu:0 for cuda: a tensor that is made there reports cpu" }
 # ///
-"""device="cuda" means the current GPU and has no index. A tensor created on that device reports the
-index, and two devices are equal only if their indices are equal (pytorch#115405). x.device ==
-"cuda" is False too, because a device never equals a string.
+"""The device "cuda" means the current GPU and has no index, but a tensor created on it reports the
+index. Two devices are equal only if their indices are equal (pytorch#115405). The comparison
+x.device == "cuda" is False too, because a device never equals a string.
 
 The device of a tensor created on `gpu` has the index, even if `gpu` is a string. Comparing only the
-types treats cuda:0 and cuda:1 as the same device.
+types would treat cuda:0 and cuda:1 as the same device.
 """
 
 import torch

@@ -35,17 +35,17 @@
 # requires = "!=2.3.*"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A device written into the code is missing where the code runs. A CPU-only build raises "not
-compiled with CUDA"; a CUDA build without a driver raises "no NVIDIA driver". Check for a GPU before
-you use it (docs: notes/cuda), and move the batches to the same `device`. If the index is a rank,
-start no more ranks than there are GPUs: otherwise two ranks share the last GPU.
+"""The script hard-codes a device that does not exist on the machine where it runs. A CPU-only build
+raises "not compiled with CUDA"; a CUDA build without a driver raises "no NVIDIA driver". Check for
+a GPU before you use it (docs: notes/cuda), and move the batches to the same `device`. If the index
+is a rank, start no more ranks than there are GPUs: otherwise two ranks share the last GPU.
 
-On a machine with an NVIDIA card, the corrected lines only hide that the card is not used. If
-torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise nvidia-smi
-reports the problem with the driver.
+On a machine with an NVIDIA card, the corrected code only hides the fact that the card is not used.
+If torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise,
+nvidia-smi shows the problem with the driver.
 
-Torch 2.3 is excluded: in the fork of a process that has counted the GPUs, as the runner does, it
-raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
+Torch 2.3 is excluded because, in a fork of a process that has counted the GPUs, as the runner does,
+it raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
 """
 
 from unittest.mock import patch

@@ -34,12 +34,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
-"""A module registers the layers that are its attributes. A list is not a layer, so to() and
+"""A module registers layers that are assigned to its attributes. A list is not a layer, so to() and
 parameters() do not find the layers in it (docs: torch.nn.ModuleList). A list within the list needs
-its own ModuleList, a dict needs a ModuleDict, and a list of parameters needs a ParameterList:
-ModuleList raises for all three.
+its own ModuleList, a dict needs a ModuleDict, and a list of parameters needs a ParameterList,
+because ModuleList raises an error for all three.
 
-Moving the layers of the list by hand (Adlik/zen_nas#7) removes the error. The layers are still
+Moving the layers of the list by hand (Adlik/zen_nas#7) removes the error, but the layers are still
 missing from parameters(), so an optimizer never trains them.
 """
 

@@ -24,13 +24,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
 # ///
-"""The forward works, but the optimizer of model.parameters() never sees the weight. If the
-parameter is on another device, to() returns a tensor computed from the parameter, not a parameter
+"""The forward pass works, but an optimizer of model.parameters() never sees the weight. If the
+parameter is on another device, to() returns an ordinary tensor computed from the parameter
 (pytorch#9303), so the module does not register it. On the CPU, to() has nothing to do and returns
-the parameter itself; half(), double() or a product lose the parameter there too.
+the parameter itself, but with half(), double() or a multiplication the parameter is lost there too.
 
-Given the tensor directly, an optimizer raises "can't optimize a non-leaf Tensor"
-(mazzzystar/randomCNN-voice-transfer#16). ParameterList turns the tensor into a parameter again.
+If the tensor is passed to an optimizer directly, the optimizer raises "can't optimize a non-leaf
+Tensor" (mazzzystar/randomCNN-voice-transfer#16). A ParameterList turns the tensor back into a
+parameter.
 """
 
 import torch

@@ -39,14 +39,16 @@
 # ///
 """model.to(device) moves parameters and buffers (torch/nn/modules/module.py). A tensor that
 forward() creates, such as a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask or
-noise, is on the default device, the CPU, unless the call names another device (docs: torch.zeros).
+noise, is created on the default device, the CPU, unless the call names another device (docs:
+torch.zeros).
 
-new_zeros(), new_ones() and new_full() of a parameter use its device and also its dtype. With
-device=x.device alone, a model in bfloat16 raises next. A mask or an index must not use that dtype:
-pass the dtype explicitly, as in weight.new_ones(size, dtype=torch.bool). MultiheadAttention
-silently adds a floating-point mask to the scores (docs: torch.nn.MultiheadAttention). For noise,
-use torch.randn_like(weight), or torch.randn(size, device=weight.device, dtype=weight.dtype). The
-names in the message are the operator's argument names, not your variable names.
+When called on a parameter, new_zeros(), new_ones() and new_full() use both its device and its
+dtype. If you pass only device=x.device, a model in bfloat16 then fails because of the dtype. A mask
+or an index must not use the parameter's dtype, so pass its dtype explicitly, as in
+weight.new_ones(size, dtype=torch.bool). MultiheadAttention silently adds a floating-point mask to
+the scores (docs: torch.nn.MultiheadAttention). For noise, use torch.randn_like(weight), or
+torch.randn(size, device=weight.device, dtype=weight.dtype). The names in the error message are the
+operator's argument names, not your variable names.
 """
 
 import torch

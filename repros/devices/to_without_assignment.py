@@ -33,13 +33,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
-"""The batch is still on the CPU. to() of a module changes the module, but to() of a tensor returns
-a moved tensor and leaves the original unchanged (docs: torch.Tensor.to).
+"""The batch is still on the CPU. A module's to() changes the module, but a tensor's to() returns a
+moved tensor and leaves the original unchanged (docs: torch.Tensor.to).
 
-In a loop over a list or a dict, x = x.to(device) rebinds only the loop variable. Build a new list
-or dict of the moved tensors: {key: x.to(device) for key, x in batch.items()}. If you need x.grad,
-move x first and call requires_grad_() on the result. If x requires grad, the result of to() is not
-a leaf, and requires_grad_() does not make it a leaf (docs: torch.Tensor.is_leaf).
+In a loop over a list or a dict, x = x.to(device) rebinds only the loop variable. Instead, build a
+new list or dict of the moved tensors: {key: x.to(device) for key, x in batch.items()}. If you need
+x.grad, move x first and call requires_grad_() on the result. If x requires grad, the result of to()
+is not a leaf, and requires_grad_() does not make it a leaf (docs: torch.Tensor.is_leaf).
 """
 
 import torch

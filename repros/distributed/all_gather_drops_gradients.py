@@ -25,14 +25,14 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The loss is right, but its gradient is wrong: all_gather() fills the given tensors in place and
-records no graph (HobbitLong/SupContrast#26). A contrastive loss then trains features as anchors,
-but never as the counterparts of other anchors. gathered[rank] = features restores the graph of a
-rank's own features alone.
+"""The loss is right, but its gradient is wrong, because all_gather() fills the given tensors in
+place and records no graph (HobbitLong/SupContrast#26). A contrastive loss then trains features as
+anchors, but never as the counterparts of other anchors. Assigning gathered[rank] = features
+restores the graph only for the rank's own features.
 
-all_gather() of torch.distributed.nn.functional has a backward, which sums the gradients that the
-losses of all ranks send. DDP divides the sum by the number of ranks. torch 2.13 warns that this
-function is deprecated and names its successor.
+The all_gather() in torch.distributed.nn.functional is differentiable: its backward pass sums the
+gradients from the losses of all ranks. DDP then divides the sum by the number of ranks. In 2.13 a
+warning says that this function is deprecated and names its successor.
 """
 
 import torch

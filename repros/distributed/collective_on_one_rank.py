@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training hangs after only rank 0 has stopped early"
+# title = "Training hangs because only rank 0 has stopped early"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out|[Tt]imeout"
 # messages = ["Timed out waiting \\d{1,12}ms for send operation to complete"]
@@ -40,15 +40,16 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 leaves the loop, and the other ranks wait for rank 0 in their next backward, until the
-time limit of the process group expires (Lightning-AI/pytorch-lightning#379). All ranks have to make
-the same decision: rank 0 broadcasts its own, as ultralytics/yolov5#8345 does.
+"""Rank 0 leaves the loop, and the other ranks wait for it in their next backward pass until the
+process group times out (Lightning-AI/pytorch-lightning#379). All ranks have to make the same
+decision, so rank 0 broadcasts its own, as in ultralytics/yolov5#8345.
 
-For a model without buffers, validation on rank 0 alone is harmless. If the model has buffers, such
-as those of BatchNorm, the forward of the wrapper after a training step is a collective too. In a
-validation on rank 0, call the wrapper's module, which waits for no other rank (pytorch#54059,
-jpata/particleflow#233). A barrier() after the validation solves neither problem, because rank 0 has
-left the loop. A validation that takes longer than the time limit needs a longer time limit.
+For a model without buffers, validating on rank 0 alone is harmless. If the model has buffers, such
+as those of BatchNorm, the wrapper's forward pass after a training step is a collective too. When
+validating on rank 0, call the wrapper's module instead, which does not wait for other ranks
+(pytorch#54059, jpata/particleflow#233). Calling barrier() after the validation solves neither
+problem, because rank 0 has left the loop. If the validation takes longer than the timeout, use a
+longer timeout.
 """
 
 import tempfile

@@ -24,13 +24,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its reducer in
-its own forward (torch/nn/parallel/distributed.py). A step that calls model.module, or a method of
-it, from outside bypasses that forward, and its backward reduces nothing. If the wrapper was called
-with gradients enabled since the last backward, the next backward does reduce.
+"""No error is raised, but the ranks drift apart (moojink/openvla-oft#160). DDP prepares its reducer
+in its own forward (torch/nn/parallel/distributed.py). A step that calls model.module or one of its
+methods from outside bypasses that forward, so its backward pass reduces nothing. If the wrapper was
+called with gradients enabled since the last backward pass, the next backward pass does reduce.
 
-Give the model a single forward for the whole step, and call this forward through the wrapper. If a
-step then omits parameters, DDP needs find_unused_parameters=True: see distributed/unused_head.
+Give the model a single forward() for the whole step, and call it through the wrapper. If a step
+then leaves some parameters unused, DDP needs find_unused_parameters=True: see
+distributed/unused_head.
 """
 
 import torch

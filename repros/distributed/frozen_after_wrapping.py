@@ -33,13 +33,13 @@
 # ///
 """When DDP is constructed, it registers its hooks on the parameters that require a gradient. A
 parameter that is frozen later gets no gradient, but the reducer still waits for it. If all
-parameters are frozen, no hook runs, and nothing raises.
+parameters are frozen, no hook runs and no error is raised.
 
-With find_unused_parameters=True the reducer no longer waits, and reduces a layer again after it is
-unfrozen. A new wrapper, created after freezing (facebookresearch/ClassyVision#398), trains too, but
-ignores the frozen layers: if you unfreeze them without a third wrapper, the ranks drift apart
-without an error. With a reentrant checkpoint the option raises: see
-distributed/find_unused_breaks_checkpointing.
+With find_unused_parameters=True the reducer no longer waits, and it reduces a layer's gradients
+again after the layer is unfrozen. Creating a new wrapper after freezing
+(facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen layers: if you
+unfreeze them without a third wrapper, the ranks silently drift apart. Combined with a reentrant
+checkpoint, the option raises an error: see distributed/find_unused_breaks_checkpointing.
 """
 
 from collections import OrderedDict

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler or DistributedDataParallel raises in a single process: no process group"
+# title = "Without a process group, DistributedSampler and DistributedDataParallel raise an error"
 # kind = "error"
 # symptom = "Default process group has not been initialized"
 # messages = ["Default process group has not been initialized"]
@@ -33,13 +33,13 @@
 # ///
 """A script that was written for several GPUs is started as a single process. DistributedSampler
 asks the default process group for the number of ranks (torch/utils/data/distributed.py), but no
-group exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
-way: omit both if `there` is false. The model then has no .module.
+group exists before init_process_group() is called. DistributedDataParallel and barrier() fail in
+the same way, so omit both if `there` is false. The model then has no .module.
 
 As rank 0 of 1, the sampler shuffles as usual, and set_epoch() works. Under torchrun the sampler
-needs the group, so call init_process_group() first. Otherwise each rank reads all rows, without an
-error. A whole script that calls init_process_group() runs as one process with torchrun --standalone
---nproc_per_node=1 (docs: torchrun).
+needs the group, so call init_process_group() first. Otherwise each rank silently reads all rows. To
+run a script that calls init_process_group() as a single process, start it with torchrun
+--standalone --nproc_per_node=1 (docs: torchrun).
 """
 
 import torch

@@ -31,15 +31,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP rejects a module that has nothing to reduce: a frozen teacher, a perceptual loss
-(pytorch#45326), or a stage of training with no parameters left to train
-(guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. It then has no .module and
-no prefix in its state_dict(). Each rank keeps the weights that it loaded or drew, because only DDP
-sends the weights of rank 0 to the other ranks.
+"""DDP rejects a module that has no gradients to reduce, such as a frozen teacher, a perceptual loss
+(pytorch#45326), or a model in a stage of training with no parameters left to train
+(guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. It then has no .module, and
+the keys of its state_dict() have no prefix. Each rank keeps the weights that it loaded or
+initialized, because only DDP sends the weights of rank 0 to the other ranks.
 
-If a model is unfrozen later, wrap it at that point: without the wrapper, each rank trains on its
-own gradients, without an error. If some layers were meant to train, too many were frozen, and the
-corrected lines do not help.
+If you unfreeze the model later, wrap it at that point: without the wrapper, each rank silently
+trains on its own gradients. If some layers were meant to train, too many were frozen, and the
+corrected code does not help.
 """
 
 import torch

@@ -35,18 +35,19 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 of every training run listens on MASTER_PORT; launchers use 29500 by default
-(torch/distributed/run.py). The port is taken for the second run on a machine, and for a run that
-starts while processes of a crashed run are still alive.
+"""Rank 0 of every training run listens on MASTER_PORT, which launchers set to 29500 by default
+(torch/distributed/run.py). The port is taken if another run is active on the same machine, or if
+processes of a crashed run are still alive.
 
-Port 0 asks the system for a free port. All ranks need the same port, so the program that starts the
-ranks asks for it under __main__, and the ranks inherit both variables. Remove any lines in
-setup(rank) that set the variables again. In setup(rank), or at the top of a file that spawned ranks
-import, the corrected lines would give each rank its own port, where it waits in vain.
+Binding to port 0 asks the system for a free port. All ranks need the same port, so the program that
+starts the ranks asks for it under __main__, and the ranks inherit both variables. Remove any lines
+in setup(rank) that set the variables again. If the corrected code ran in setup(rank), or at the top
+level of a file that spawned ranks import, each rank would choose its own port and wait there in
+vain.
 
-Under torchrun each rank runs __main__, so with the corrected lines the ranks wait in vain too: omit
-the lines. torchrun --standalone picks a free port. --rdzv_endpoint=localhost:0 also needs
---rdzv_backend=c10d; otherwise the ranks wait for a port 0.
+Do not use the corrected code under torchrun: each rank runs __main__ there, so the ranks would wait
+in vain too. Instead, torchrun --standalone picks a free port. The option
+--rdzv_endpoint=localhost:0 also needs --rdzv_backend=c10d; otherwise the ranks wait for port 0.
 """
 
 import os

@@ -33,12 +33,12 @@
 # when = "the script trains for more than one epoch on several processes"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The samples are shuffled, but into the same order in every epoch. All ranks have to draw the same
-permutation, so the sampler draws it from its own generator with seed + epoch. The epoch stays 0
-unless you call set_epoch() (torch/utils/data/distributed.py).
+"""The sampler shuffles, but into the same order in every epoch. All ranks have to draw the same
+permutation, so the sampler draws it from its own generator, seeded with seed + epoch. The epoch
+stays 0 unless you call set_epoch() (torch/utils/data/distributed.py).
 
-After a resume, continue from the epoch that was reached: counting from 0 again repeats the first
-orders. With shuffle=False, set_epoch() changes nothing.
+When resuming, continue from the epoch that was reached, because counting from 0 again repeats the
+first orders. With shuffle=False, set_epoch() changes nothing.
 """
 
 import torch

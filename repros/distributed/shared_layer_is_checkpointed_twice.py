@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP raises for a layer that one forward uses twice under a reentrant checkpoint"
+# title = "DDP raises if a forward pass uses a layer twice under reentrant checkpoints"
 # kind = "error"
 # symptom = "Expected to mark a variable ready only once"
 # messages = [
@@ -29,11 +29,12 @@
 # platform = "linux"
 # ///
 """A layer that is used twice, each time under a reentrant checkpoint, is marked ready twice in one
-backward. A reentrant checkpoint runs its own backward within the backward
-(torch/utils/checkpoint.py), so the layer's gradient arrives once per use. A second use without a
-checkpoint raises too. With use_reentrant=False, autograd first adds the gradients of both uses.
+backward pass. A reentrant checkpoint runs its own backward pass within the outer one
+(torch/utils/checkpoint.py), so the layer's gradient arrives once per use. The same error occurs if
+the second use is not under a checkpoint. With use_reentrant=False, autograd first adds up the
+gradients of both uses.
 
-static_graph=True allows the second use too (docs: DistributedDataParallel).
+Passing static_graph=True also allows the second use (docs: DistributedDataParallel).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With a summed loss, the same batch on two ranks gives half the gradient"
+# title = "With a summed loss, splitting a batch across two ranks halves the gradient"
 # kind = "silent"
 # symptom = "gradient 1.5 on 2 ranks, 3.0 on one"
 # origin = "design"
@@ -23,14 +23,14 @@
 # platform = "linux"
 # ///
 """DDP divides the sum of the ranks' gradients by the number of ranks. The result is right for a
-loss that is a mean over the batch. With a sum, the gradient of n ranks is n times smaller than the
-gradient of one process with the whole batch (pytorch#37359). fairseq multiplies by the number of
-ranks (facebookresearch/fairseq#494). Do not multiply a mean: its gradient would be n times too
-large. AdamW divides out a constant factor, so the error shows with SGD, and with the weight_decay
-of Adam.
+loss that is a mean over the batch. With a sum, the gradient on n ranks is n times smaller than the
+gradient of a single process with the whole batch (pytorch#37359). fairseq multiplies by the number
+of ranks (facebookresearch/fairseq#494). Do not multiply a mean, because its gradient would become n
+times too large. AdamW cancels a constant factor, so the error shows up with SGD, or with Adam and
+weight_decay.
 
-get_world_size() raises without a process group, as in a run on one GPU, where the factor is 1. For
-a DDP with its own process_group, the factor is get_world_size(process_group).
+Without a process group, as in a run on one GPU, get_world_size() raises an error. The factor is
+then 1. If DDP has its own process_group, the factor is get_world_size(process_group).
 """
 
 import tempfile

@@ -40,16 +40,16 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""A collective, such as the reduction of the gradients in a backward of DDP, waits until every rank
-has entered it. The rank with an extra batch waits until the time limit of the process group
-expires, by default 30 minutes with gloo (docs: init_process_group). Data that is split by hand is
-often uneven (QwenAudio/CosyVoice#297).
+"""A collective, such as the gradient reduction in DDP's backward pass, waits until every rank has
+entered it. The rank with an extra batch waits until the process group times out, by default after
+30 minutes with gloo (docs: init_process_group). Data that is split by hand is often uneven
+(QwenAudio/CosyVoice#297).
 
-A longer time limit, as advised in huggingface/accelerate#314, only makes the rank wait longer. Let
-the ranks agree on the smallest number of steps; they skip the remaining batches in that epoch. A
-loader of an IterableDataset has no length, or the length that the dataset states. If fewer batches
-arrive, training hangs as before. In that case, use a reduction before each step to check that every
-rank has a batch.
+A longer timeout, as advised in huggingface/accelerate#314, only makes the rank wait longer.
+Instead, let the ranks agree on the smallest number of steps and skip the remaining batches of that
+epoch. The loader of an IterableDataset has no length, or the length that the dataset reports; if
+fewer batches arrive, training hangs as before. In that case, use a reduction before each step to
+check that every rank has a batch.
 """
 
 import tempfile

@@ -24,11 +24,11 @@
 # platform = "linux"
 # ///
 """The unfrozen layer gets different gradients on each rank. When DDP is constructed, it registers
-its hooks on the parameters that require a gradient at that time. DDP requires that these parameters
-never change (docs: DistributedDataParallel), but does not check.
+its hooks on the parameters that require a gradient at that time. This set of parameters must never
+change (docs: DistributedDataParallel), but DDP does not check it.
 
 Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, leave the
-backbone unfrozen from the start, and hold it with a learning rate of 0
+backbone unfrozen from the start, and keep it unchanged with a learning rate of 0
 (paninski-lab/lightning-pose#205).
 """
 

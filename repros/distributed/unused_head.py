@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second step under DDP raises: DDP waits for the gradient of a layer that is never called"
+# title = "DDP raises in the second step because a layer that is never called gets no gradient"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [
@@ -43,16 +43,17 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The first step passes, but the forward of the second raises. The reducer reduces gradients in
-buckets, and waits until every parameter that requires a gradient has one
-(torch/csrc/distributed/c10d/reducer.cpp). A layer that no forward calls never gets a gradient.
+"""The first step succeeds, but the forward pass of the second step raises an error. The reducer
+reduces gradients in buckets, and waits until every parameter that requires a gradient has one
+(torch/csrc/distributed/c10d/reducer.cpp). A layer that is never called in a forward pass never gets
+a gradient.
 
-find_unused_parameters=True, which the message advises, is right for a layer that is omitted on
+Setting find_unused_parameters=True, as the message advises, is right if the layer is omitted on
 purpose, in all steps or in some. The layer stays unchanged, as it does without DDP. The option also
-hides a layer that was meant to train (NVIDIA-BioNeMo/KERMT#23): check the printed names, and call
-that layer in the forward. The names also include frozen parameters and, since zero_grad() removes
-gradients (2.0), layers that only the last step omitted. With a reentrant checkpoint the option
-raises: see distributed/find_unused_breaks_checkpointing.
+hides the mistake if the layer was meant to train (NVIDIA-BioNeMo/KERMT#23), so check the printed
+names and call any such layer in forward(). The names also include frozen parameters and, from 2.0
+on, where zero_grad() removes gradients, layers that only the last step omitted. Combined with a
+reentrant checkpoint, the option raises an error: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Validation with DistributedSampler counts some samples twice if they do not split evenly"
+# title = "Validation with DistributedSampler counts some samples twice if they do not divide evenly"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
 # origin = "design"
@@ -29,18 +29,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""In training every rank has to run the same number of batches, so the sampler repeats the first
-samples until all ranks have equally many (torch/utils/data/distributed.py). In a validation the
-repeated samples count twice, and the metric depends on the number of ranks. If the number of
-samples is a multiple of the number of ranks, the sampler repeats nothing.
+"""During training every rank has to run the same number of batches, so the sampler repeats the
+first samples until all ranks have the same number (torch/utils/data/distributed.py). During
+validation the repeated samples count twice, so the metric depends on the number of ranks. If the
+number of samples is a multiple of the number of ranks, the sampler repeats nothing.
 
-drop_last=True, which was added for this case (pytorch#41171), makes the ranks equal by dropping
-samples. Without a collective in the loop, the ranks need not be equal: slice the dataset. If the
-model has buffers, the first forward of DDP after a training step is a collective: call its module.
-If your own model has a layer named module, call the model itself, because the corrected lines would
-skip its forward. After the loop, all_gather() of unequal tensors ends the processes with gloo, but
-all_gather_object() accepts them. The mean of the ranks' means is wrong if the ranks are unequal:
-reduce the sum and the count.
+The option drop_last=True, which was added for this case (pytorch#41171), makes the ranks equal by
+dropping samples. If there is no collective in the loop, the ranks need not be equal, so slice the
+dataset instead. If the model has buffers, DDP's first forward pass after a training step is a
+collective, so call the wrapped module. If your own model has a layer named module, call the model
+itself, because the corrected code would skip its forward.
+
+After the loop, calling all_gather() on tensors of unequal sizes crashes the processes with gloo,
+but all_gather_object() accepts such tensors. The mean of the ranks' means is wrong if the ranks are
+unequal: reduce the sum and the count instead.
 """
 
 import torch
