@@ -23,18 +23,18 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
-"""One action at the end of its range makes the loss NaN, although validation accepts the action and
-its density is 1.
+"""A single action at an end of the range makes the loss NaN, although validation accepts the action
+and its density is 1.
 
-Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf times 0
+Beta calls Dirichlet.log_prob(), which multiplied log(value) by concentration - 1, and -inf times 0
 is NaN. It now uses xlogy() (torch/distributions/dirichlet.py, pytorch#103605).
 
-For a concentration other than 1, log_prob() at that end is -inf or inf on newer releases too, and
+For a concentration other than 1, log_prob() at that end is -inf or inf in newer releases too, so
 the ratio of two policies is NaN. Clamping helps there as well, because the density of the clamped
-value is finite. Clamping also moves values between 0 and eps, although their density was finite;
-eps is 0.008 in bfloat16. Clamp the value of the Beta itself: an action that was scaled to -1 to 1
-has to be scaled back first, or its negative half becomes eps. Divide the clamped components of a
-Dirichlet by their sum again, or validation rejects them if many are clamped.
+value is finite. However, clamping also moves values between 0 and eps whose density was already
+finite, and in bfloat16 eps is 0.008. Clamp the value of the Beta itself: if an action was scaled to
+the range -1 to 1, scale it back first, or its negative half becomes eps. For a Dirichlet, divide
+the clamped components by their sum again, or validation rejects them if many were clamped.
 """
 
 import torch

@@ -20,11 +20,11 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
-"""entropy() fails on an expanded Multinomial, but works on a Multinomial built from expanded
-probabilities (control). For a batch of probabilities, pass each new size: probs.expand(3, 2, -1)
-for expand((3, 2)).
+"""An expanded Multinomial cannot compute its entropy(), but a Multinomial built from expanded
+probabilities can (control). For a batch of probabilities, pass every new size: probs.expand(3, 2,
+-1) corresponds to expand((3, 2)).
 
-__init__() stores a Binomial for entropy(), and expand() does not copy it
+The constructor stores a Binomial for entropy(), but expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).
 """
 

@@ -20,17 +20,19 @@
 # '''
 # affected = { cpu = "<2.8", cuda = "<2.8" }
 # ///
-"""log_prob() reports that the sizes of a batch of values and of the components do not match.
+"""A batch of values makes log_prob() fail, because the sizes of the values and the components do
+not match.
 
-log_prob() first checks the values against the support. The support of the mixture was the support
-of its components. If it depends on a parameter, such as the count of a Binomial, that support has
-one dimension more than the values (pytorch#151317). A mixture of Uniform or of Pareto distributions
-fails in the same way; a mixture of Poisson, Bernoulli or Categorical distributions does not. A
-single value passes, and so do as many values as there are components.
+Before computing anything, log_prob() checks the values against the support. The support of the
+mixture was the support of its components. If that support depends on a parameter, such as the total
+count of a Binomial, it has one more dimension than the values (pytorch#151317). Mixtures of Uniform
+or Pareto distributions fail in the same way, but mixtures of Poisson, Bernoulli or Categorical
+distributions do not. A single value passes the check, and so does a batch of as many values as
+there are components.
 
-The components still check the values: a value outside of the support raises ValueError. If the
-supports of the components differ, as for counts of 2 and 4, a sample of another component also
-raises, on newer releases too: create those components with validate_args=False as well.
+The components still check the values, so a value outside the support raises ValueError. If the
+components have different supports (e.g. total counts of 2 and 4), a sample of one component raises
+an error in another, in newer releases too. Create such components with validate_args=False as well.
 """
 
 import math

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "PowerTransform with a negative exponent gives one minus the cdf"
+# title = "PowerTransform with a negative exponent makes cdf() return one minus the cdf"
 # kind = "silent"
 # symptom = "cdf falls from 0.86 to 0.22"
 # origin = "torch"
@@ -23,11 +23,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
-"""cdf() falls as its argument grows, for example for an inverse gamma (pyro-ppl/pyro#3291).
+"""The result of cdf() falls as its argument grows, for example for an inverse gamma
+(pyro-ppl/pyro#3291).
 
 TransformedDistribution reverses cdf() and icdf() if the signs of its transforms indicate a
-decreasing mapping (torch/distributions/transformed_distribution.py). PowerTransform reported +1 for
-every exponent (pytorch#96494), and now reports the sign of its exponent
+decreasing mapping (torch/distributions/transformed_distribution.py). PowerTransform reported a sign
+of +1 for every exponent (pytorch#96494), and now reports the sign of its exponent
 (torch/distributions/transforms.py).
 """
 

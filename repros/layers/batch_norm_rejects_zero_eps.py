@@ -21,13 +21,14 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.10,<2.12", cuda = ">=2.10,<2.12", mps = ">=2.10,<2.12" }
 # ///
-"""A model whose BatchNorm divides by the variance alone raises, although it ran before torch 2.10.
+"""A model whose BatchNorm divides by the variance alone raises an error, although it ran before
+torch 2.10.
 
-2.10 checks that eps is positive (pytorch#166756), but only a variance of zero requires a positive
-eps. In eval mode BatchNorm divides by the stored variance. eps is zero if it was folded into that
-variance (pytorch#173337) or if a layer is turned into an identity (chr5tphr/zennit#240). In
-training mode, and in eval mode without running statistics, an eps of zero raises in later releases
-too.
+2.10 checks that eps is positive (pytorch#166756), but a positive eps is needed only if a variance
+is zero. In eval mode BatchNorm divides by the stored variance. Reasons for an eps of zero are that
+eps was folded into that variance (pytorch#173337), or that a layer is turned into an identity
+(chr5tphr/zennit#240). In training mode, and in eval mode without running statistics, later releases
+also raise an error for an eps of zero.
 """
 
 import torch

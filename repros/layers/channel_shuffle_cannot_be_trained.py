@@ -22,12 +22,12 @@
 # '''
 # affected = { cpu = "<2.5" }
 # ///
-"""The forward raises once the input requires a gradient: after a trained layer, but not as the
-first layer and not under no_grad().
+"""The forward pass raises an error if the input requires a gradient: after a trained layer, but not
+as the first layer or under no_grad().
 
-channel_shuffle was registered for the CPU without a derivative, although it consists of
-differentiable operators (pytorch#67240). The corrected line returns a contiguous tensor, whatever
-the memory format of x.
+The operator channel_shuffle was registered for the CPU without a derivative, although it consists
+of differentiable operators (pytorch#67240). The corrected line returns a contiguous tensor,
+regardless of the memory format of x.
 """
 
 import torch

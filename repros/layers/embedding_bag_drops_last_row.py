@@ -21,14 +21,14 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # ///
-"""A batch of two rows becomes one bag: the last row of 2-D indices is lost.
+"""A batch of two rows becomes one bag, because the last row of 2-D indices is lost.
 
-For 2-D indices embedding_bag() computes the offsets itself. They hold the start of each row, but
-not the end of the last row, which include_last_offset promises. embedding_bag() then mistakes the
-start of the last row for the end of the input (torch/nn/functional.py, pytorch#167974,
-pytorch#168159). The option is for 1-D indices whose offsets hold that end. With offsets that lack
-the end, the last bag is lost on all releases, and the corrected lines help as well. With
-mode="max", torch 1.13.1 also writes past the end of its memory: "free(): invalid pointer".
+For 2-D indices embedding_bag() computes the offsets itself. These offsets contain the start of each
+row, but not the end of the last row, which include_last_offset promises. The start of the last row
+is then mistaken for the end of the input (torch/nn/functional.py, pytorch#167974, pytorch#168159).
+The option is meant for 1-D indices whose offsets contain that end. If the offsets lack the end, the
+last bag is lost in all releases, and the corrected code helps there as well. With mode="max", torch
+1.13.1 also writes past the end of its memory ("free(): invalid pointer").
 """
 
 import torch

@@ -23,20 +23,20 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A token that occurs 4096 times, each time with a gradient of 1, gives its row a gradient of 256,
-or of 2048 in float16. Up to 256 occurrences, the gradient is right. Gradients of both signs cancel
-along the way, and their sum is off by a few percent.
+"""If a token occurs 4096 times, each time with a gradient of 1, its row gets a gradient of 256, or
+2048 in float16. Up to 256 occurrences, the gradient is right. Gradients of both signs cancel along
+the way, and their sum is off by a few percent.
 
-embedding_dense_backward_cpu adds the rows of the gradient to the result one by one
-(aten/src/ATen/native/Embedding.cpp). The result is bfloat16, where 256 + 1 is 256. The backward of
-weight[tokens] has the same problem.
+The function embedding_dense_backward_cpu adds the rows of the gradient to the result one by one
+(aten/src/ATen/native/Embedding.cpp). The result is in bfloat16, where 256 + 1 is 256. The backward
+pass of weight[tokens] has the same problem.
 
-_embedding_bag_dense_backward_cpu_sum_mean adds the rows in the same way
-(aten/src/ATen/native/EmbeddingBag.cpp), although the forward of EmbeddingBag sums in float32
-(pytorch#89199).
+For EmbeddingBag, _embedding_bag_dense_backward_cpu_sum_mean adds the rows in the same way
+(aten/src/ATen/native/EmbeddingBag.cpp), although the forward pass sums in float32 (pytorch#89199).
 
-A later model.to(torch.bfloat16) casts the weight again: call embedding.float() after it. A head
-that shares the weight has to multiply by embedding.weight.to(hidden.dtype), or it raises.
+A later call to model.to(torch.bfloat16) casts the weight again, so call embedding.float() after it.
+A head that shares the weight has to multiply by embedding.weight.to(hidden.dtype), or it raises an
+error.
 """
 
 import torch

@@ -23,15 +23,15 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """If the values of a channels_last input deviate by 1 from a mean of 1000 to 20000, the results of
-GroupNorm are wrong in their first digit, up to hundreds of times too large. The gradients of input
-and weight are wrong as well. At a mean of 100 the results are off by 0.01, at 10 by 0.0001; float64
-is right. channels_last_3d has the same error: for 5-D inputs, use that format in the corrected
-line.
+GroupNorm are wrong in their first digit and up to hundreds of times too large. The gradients of the
+input and the weight are wrong as well. With a mean of 100 the results are off by 0.01, and with a
+mean of 10 by 0.0001. In float64 they are right. The format channels_last_3d has the same error, so
+for 5-D inputs use that format in the corrected line.
 
 The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32, where the
-digits of a small variance cancel; if none is left, the kernel divides by sqrt(eps)
+digits of a small variance cancel. If no digit is left, the kernel divides by sqrt(eps)
 (aten/src/ATen/native/cpu/group_norm_kernel.cpp, pytorch#69067). Contiguous inputs had the same bug
-(pytorch#54293), until Welford's algorithm fixed it (pytorch#54921).
+(pytorch#54293) until Welford's algorithm fixed it (pytorch#54921).
 """
 
 import torch

@@ -21,16 +21,16 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0" }
 # ///
-"""The gradients of the float32 bias and weight are 256 per thread, although the rows sum up to
-262144.
+"""The gradients of the float32 bias and weight are 256 per thread, although the sum over the rows
+is 262144.
 
-The backward sums the rows in a buffer of the input's dtype, one buffer per thread (`buffer` in
-aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones ends at 256, because 256
-+ 1 is 256 there, and in float16 at 2048. float32 parameters do not help. Up to 256 rows are summed
-correctly; for 65536 rows with gradients of both signs, the sum is off by a third. An input that is
-float32 under autocast, such as a residual stream, is not affected. A bfloat16 LayerNorm has the
-same error, and raises on the float32 input of the corrected line: call norm.float() after
-model.bfloat16(). GroupNorm and BatchNorm1d sum correctly.
+The backward pass sums the rows in a buffer of the input's dtype, with one buffer per thread
+(`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones stops at
+256, because 256 + 1 is 256 there, and in float16 at 2048. Keeping the parameters in float32 does
+not help. Up to 256 rows are summed correctly, but for 65536 rows with gradients of both signs, the
+sum is off by a third. An input that is float32 under autocast, such as a residual stream, is not
+affected. A bfloat16 LayerNorm has the same error, and rejects the float32 input of the corrected
+line, so call norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum correctly.
 
 The bias of Conv2d had the same bug (pytorch#68048).
 """

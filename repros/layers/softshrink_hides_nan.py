@@ -19,9 +19,9 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.6" }
 # ///
-"""A diverged model returns finite values again after a softshrink.
+"""After a softshrink, a diverged model returns finite values again.
 
-NaN is neither above lambda nor below -lambda, and softshrink set every other value to 0
+NaN is neither above lambda nor below -lambda, and softshrink set every value in between to 0
 (softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
 """
 

@@ -28,17 +28,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Accumulation should give the step of the large batch. Each batch computes the mean over its own
-tokens. The mean of these means weights a token of a short batch more than a token of a long batch
-(huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544). Divide the
-sums by the number of tokens in the whole window, excluding tokens with ignore_index. Sum in
-float32, because the sum over a few thousand tokens is inf in float16.
+"""Accumulation should give the same step as one large batch. However, each batch computes the mean
+over its own tokens, and the mean of these means gives a token of a short batch more weight than a
+token of a long batch (huggingface/transformers#24725, meta-pytorch/torchtune#1875,
+ml-explore/mlx-lm#1544). Instead, divide the sums by the number of tokens in the whole window,
+excluding tokens with ignore_index. Sum in float32, because the sum over a few thousand tokens is
+inf in float16.
 
-`batches` is a list: a generator would be empty after the first line, and nothing would train. If
-another label is ignored, such as 255 in segmentation, count labels != 255. If the model shifts the
-labels itself, as a language model does, count labels[:, 1:]. Otherwise the gradient is too small.
-With class weights, divide by the sum of the weights of the labels. Ranks of DDP have their own
-counts: see distributed/summed_loss_shrinks.
+`batches` has to be a list: a generator would be empty after the first line, and nothing would be
+trained. If another label is ignored, such as 255 in segmentation, count labels != 255. If the model
+shifts the labels itself, as a language model does, count labels[:, 1:]. Otherwise the gradient is
+too small. With class weights, divide by the sum of the weights of the labels. In DDP each rank has
+its own count: see distributed/summed_loss_shrinks.
 """
 
 import torch

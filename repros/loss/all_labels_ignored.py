@@ -28,15 +28,16 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
 """A single batch without labels makes the loss of a whole evaluation NaN
-(meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored. If all labels
-are ignored, the mean is 0/0, and torch has kept the NaN on purpose since 1.11 (pytorch#64572,
-pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not measured).
+(meta-llama/llama-cookbook#133). The mean is taken over the labels that are not ignored. If all
+labels are ignored, the mean is 0/0, and torch has deliberately kept this NaN since 1.11
+(pytorch#64572, pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not
+measured).
 
-The NaN does not reach the weights (pytorch#116349). The corrected loss of such a batch is 0: in an
-average over batches, weight each loss by its count. Put any other ignore_index, such as 255 for
-void pixels, into both lines. With class weights, divide by the sum of the labels' weights instead
-of the count, with a tiny min= instead of 1. In float16 the sum over a few thousand tokens is inf,
-hence float(); omit float() for float64.
+The NaN does not reach the weights (pytorch#116349). The corrected code returns a loss of 0 for such
+a batch, so if you average over batches, weight each loss by its count. If you use another
+ignore_index, such as 255 for void pixels, put it into both lines. With class weights, divide by the
+sum of the labels' weights instead of the count, with a tiny min= instead of 1. The call to float()
+is needed because the sum over a few thousand tokens is inf in float16; omit it for float64.
 """
 
 import torch

@@ -29,16 +29,16 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A linear layer can return any number, but this loss expects probabilities (docs:
-torch.nn.BCELoss); a tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the
-error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model keeps
-its outputs, called logits. Their threshold is 0 instead of 0.5. If the model still applies a
-sigmoid, this loss does not fall below 0.5, even for two samples that a line separates, and nothing
-raises.
+torch.nn.BCELoss). A tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the
+error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model's
+outputs stay unchanged. They are called logits, and their threshold is 0 instead of 0.5. If the
+model still applies a sigmoid, no error is raised, but this loss does not fall below 0.5, even for
+two samples that a line separates.
 
-NaN is not between 0 and 1 either: after a sigmoid it raises the same error, but BCEWithLogitsLoss
-returns NaN without an error. BCEWithLogitsLoss does not check the targets either: for a mask of 0
-and 255 the loss is far below 0, and falls without end. Probabilities that a bicubic resize has
-moved below 0 or above 1 are not logits: resize the logits instead.
+NaN is not between 0 and 1 either, so a NaN after the sigmoid causes the same error, but
+BCEWithLogitsLoss returns NaN without an error. It does not check the targets either: for a mask of
+0 and 255 the loss is far below 0 and falls without limit. If bicubic resizing has moved
+probabilities below 0 or above 1, they are still not logits: resize the logits instead.
 """
 
 import math

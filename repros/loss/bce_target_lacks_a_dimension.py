@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy raises for predictions [N, 1] and targets [N]"
+# title = "binary_cross_entropy raises for predictions of shape [N, 1] and targets of shape [N]"
 # kind = "error"
 # symptom = "Target size .{1,30} must be the same as input size"
 # messages = [
@@ -29,15 +29,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A linear layer with one output returns [N, 1], but a dataset of labels returns [N]. Broadcasting
-would compare every pair, so torch raises (pytorch#1944). The message of binary_cross_entropy is
-"Using a target size ... is deprecated" (torch/nn/functional.py). For masks, with logits [N, 1, H,
-W] and targets [N, H, W], use unsqueeze(1). Integer labels raise next: see
-loss/bce_targets_are_integers.
+"""A linear layer with one output returns shape [N, 1], but the labels from a dataset have shape
+[N]. Broadcasting would compare every pair, so torch raises an error (pytorch#1944). The message of
+binary_cross_entropy is "Using a target size ... is deprecated" (torch/nn/functional.py). For masks,
+with logits of shape [N, 1, H, W] and targets of shape [N, H, W], use unsqueeze(1). If the labels
+are integers, another error follows: see loss/bce_targets_are_integers.
 
-logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every dimension of
-size 1 (docs: torch.squeeze). In a last batch of one sample it also drops the batch dimension, and
-raises (bentrevett/pytorch-sentiment-analysis#41).
+Calling logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
+dimension of size 1 (docs: torch.squeeze). If the last batch has only one sample, the batch
+dimension is dropped too, and the loss raises an error (bentrevett/pytorch-sentiment-analysis#41).
 """
 
 import math

@@ -32,12 +32,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A binary target is a probability, not a label, so it has to be a float (pytorch#3608);
-cross_entropy expects int64 instead. binary_cross_entropy raises "Found dtype Long but expected
-Float". For a bool target, binary_cross_entropy_with_logits raises "Subtraction, the `-` operator".
+"""A binary target is a probability, not a label, so it has to be a float (pytorch#3608), whereas
+cross_entropy expects int64. For integer targets, binary_cross_entropy raises "Found dtype Long but
+expected Float". For a bool target, binary_cross_entropy_with_logits raises "Subtraction, the `-`
+operator".
 
-binary_cross_entropy_with_logits accepts any float target. For a mask of 0 and 255 the loss is far
-below 0 and falls without end. The same happens for labels of -1 and 1: use (target + 1) / 2.
+Any float target is accepted by binary_cross_entropy_with_logits. For a mask of 0 and 255 the loss
+is far below 0 and falls without limit. The same happens for labels of -1 and 1: use (target + 1) /
+2.
 """
 
 import math

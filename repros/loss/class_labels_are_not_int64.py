@@ -37,14 +37,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A label is an index, and indices are int64 (docs: torch.nn.CrossEntropyLoss). torch.Tensor()
-turns integers into float32. Data frames (rasbt/machine-learning-book#192) and masks
-(pytorch#103813) can contain int32 and float32 labels.
+"""A label is an index, and indices are int64 (docs: torch.nn.CrossEntropyLoss). However,
+torch.Tensor() turns integers into float32, and data frames (rasbt/machine-learning-book#192) and
+masks (pytorch#103813) can contain int32 and float32 labels.
 
-long() truncates fractions. A mask from ToTensor() holds its class numbers divided by 255. long()
-turns all of them into class 0, and training runs without an error. First multiply the mask by 255
-and round() it, or read it as uint8 (docs: torchvision.transforms.ToTensor). A data frame with
-missing labels holds float64 and NaN: drop those rows.
+Because long() truncates fractions, it can hide a mistake. A mask from ToTensor() holds its class
+numbers divided by 255, all of which become class 0, and training runs without an error. First
+multiply the mask by 255 and round() it, or read it as uint8 (docs:
+torchvision.transforms.ToTensor). A data frame with missing labels holds float64 and NaN, so drop
+the rows without a label.
 """
 
 import math

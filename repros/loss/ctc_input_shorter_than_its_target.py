@@ -29,16 +29,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A target needs one frame for each label, and one for the blank between two equal labels
+"""A target needs one frame for each label, and one more for the blank between two equal labels
 (pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
-Omit such samples, and count them: the model learns nothing from them. If there are many, the stride
-of the encoder is too large. The corrected lines expect targets of shape (samples, labels), and
-frames and lengths as tensors on the same device. Pass blank=, reduction= and similar options to the
-new call too.
+Omit such samples, because the model learns nothing from them, and count them. If there are many,
+the stride of the encoder is too large. The corrected code expects targets of shape (samples,
+labels), and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar
+options to the new call too.
 
-zero_infinity=True is advised because it avoids cleaning the data (wenet-e2e/wenet#2299). It sets
-that loss to 0, and its gradient too: the model learns nothing from such a sample, but the mean
-counts the sample.
+The option zero_infinity=True is advised as a way to avoid cleaning the data (wenet-e2e/wenet#2299).
+It sets the infinite loss and its gradient to 0. The model learns nothing from such a sample, but
+the mean still counts it.
 """
 
 import torch

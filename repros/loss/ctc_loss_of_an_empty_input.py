@@ -19,16 +19,16 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.4" }
 # ///
-"""A sample with two labels but without frames adds a meaningless number to the loss. Its target is
-impossible, like the target of a sample with a single frame (control): the loss is infinite, and
-zero_infinity sets it to 0 (docs: torch.nn.functional.ctc_loss).
+"""A sample with two labels but no frames adds a meaningless number to the loss. Its target is
+impossible, like the target of a sample with a single frame (control), so the loss should be
+infinite, and zero_infinity should set it to 0 (docs: torch.nn.functional.ctc_loss).
 
 The loss was read from the row of the last frame, which is row -1 for a sample without frames
-(aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the last row of the
-preceding sample. If another thread processes that sample, the row can be uninitialized memory. In a
-batch of its own, a sample without frames had a negative loss. Without zero_infinity the loss is
-also such a number, not infinite. A negative loss for clips with frames has another cause: the
-scores were not passed through log_softmax().
+(aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). In this reproducer that is the
+last row of the preceding sample. If another thread processes that sample, the row can be
+uninitialized memory. In a batch of its own, a sample without frames had a negative loss. Without
+zero_infinity the loss is also a meaningless number instead of infinity. If clips with frames have a
+negative loss, the cause is different: the scores were not passed through log_softmax().
 """
 
 import torch

@@ -37,15 +37,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The table has num_embeddings rows, but the vocabulary has grown since, and the id of the new
-token points past the last row. Examples are tokens added to the tokenizer but not to the model
-(mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id is the size of the
-vocabulary (kongds/E5-V#7).
+"""The table has num_embeddings rows, but the vocabulary has since grown, so the id of a new token
+points past the last row. Examples are tokens added to the tokenizer but not to the model
+(mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the size of
+the vocabulary (kongds/E5-V#7).
 
-The table needs a row for the largest id. In a vocabulary with gaps, that is more rows than words.
-The new table keeps the trained rows, padding_idx, max_norm, sparse and requires_grad. An optimizer
-that was created before never trains the new table; tie a head to the new table again. An id of -1
-raises the same error, and a larger table does not help.
+The table needs a row for the largest id. If the vocabulary has gaps, the table therefore needs more
+rows than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and
+requires_grad. An optimizer that was created earlier never trains the new table, and a tied head has
+to be tied to it again. An id of -1 causes the same error, but a larger table does not help there.
 """
 
 import torch

@@ -30,17 +30,18 @@
 #     mean.update(criterion(model(x), y))
 # loss = mean.compute()
 # '''
-# choice = "Use the lines; use the fix in a long loop on a GPU, because it does not wait for the device at every batch"
+# choice = "Use the lines; in a long loop on a GPU use the fix, which does not wait for the device at every batch"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The log says 0.0000, although nothing was validated or trained. drop_last=True drops the last
-incomplete batch (docs: torch.utils.data.DataLoader). If there are fewer rows than a batch needs, it
-silently drops all of them: every epoch of TabNet logged "loss: 0.0" (dreamquark-ai/tabnet#537).
+"""The log says 0.0000, although nothing was validated or trained. The option drop_last=True drops
+the last incomplete batch (docs: torch.utils.data.DataLoader). If there are fewer rows than a batch
+needs, all of them are silently dropped: every epoch of TabNet logged "loss: 0.0"
+(dreamquark-ai/tabnet#537).
 
-Without max(1, ...) the division raises (ray-project/ray#56395). With max(1, ...), or with a running
-mean that starts at 0, no data is a perfect score; other code returns NaN instead
-(rasbt/LLMs-from-scratch#124). Each worker of an IterableDataset drops its own last batch: with six
-rows in batches of four, two workers return no batch.
+Without max(1, ...) the division raises an error (ray-project/ray#56395). With max(1, ...), or with
+a running mean that starts at 0, missing data looks like a perfect score; other code returns NaN
+instead (rasbt/LLMs-from-scratch#124). With an IterableDataset each worker drops its own last batch,
+so with six rows and batches of four, two workers return no batch.
 """
 
 import torch

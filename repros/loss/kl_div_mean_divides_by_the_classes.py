@@ -26,15 +26,16 @@
 # when = "the value or the weight of the divergence matters"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
-"""In this example the loss is a quarter of the divergence: the default divides by the number of
-elements, not by the number of distributions (pytorch#14457). With 1000 classes such a term is 1000
-times too small beside a cross entropy (17 times in HikariTJU/LD#74).
+"""In this example the loss is a quarter of the divergence, because the default divides by the
+number of elements, not by the number of distributions (pytorch#14457). With 1000 classes such a
+term is 1000 times too small compared to a cross entropy (17 times in HikariTJU/LD#74).
 
-"batchmean" divides by the first dimension alone. The result is right for (batch, classes); for
-(batch, tokens, classes) it is the divergence times the number of tokens. sum(-1) sums over the
-classes, so they have to be the last dimension; for (batch, classes, height, width) use sum(1).
-mean() also counts padded tokens. To exclude them, use .sum(-1)[mask].sum() /
-mask.sum().clamp(min=1), which is 0, not NaN, if no token is real.
+With "batchmean" the sum is divided only by the size of the first dimension. The result is right for
+the shape (batch, classes), but for (batch, tokens, classes) it is the divergence times the number
+of tokens. The corrected line sums over the last dimension, so that has to be the classes; for
+(batch, classes, height, width) use sum(1). The mean() also counts padded tokens. To exclude them,
+use .sum(-1)[mask].sum() / mask.sum().clamp(min=1), which is 0 instead of NaN if all tokens are
+padding.
 """
 
 import warnings

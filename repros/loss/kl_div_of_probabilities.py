@@ -25,14 +25,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """A divergence is never negative. kl_div expects its input in log space (docs: torch.nn.KLDivLoss,
-lightly-ai/lightly#1341), but probabilities do not raise. The loss is then minus the entropy of the
-target, minus a mean of the probabilities. Its minimum puts all probability on the most likely
-class, whatever the target is. For one-hot targets the loss is 0 or below.
+lightly-ai/lightly#1341), but does not reject probabilities. The loss is then the negative entropy
+of the target, minus a mean of the probabilities. Whatever the target is, the minimum puts all
+probability on the most likely class. For one-hot targets the loss is zero or negative.
 
-Logits of shape (rows, tokens, classes) and their targets need flatten(0, 1) first: softmax(1) runs
-over the classes of 2-D logits, and "batchmean" divides by the first size alone.
+For logits of shape (rows, tokens, classes), call flatten(0, 1) on the logits and the targets first.
+Dimension 1 holds the classes only in 2-D logits, and "batchmean" divides only by the size of the
+first dimension.
 
-If a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf): fill these logits
+If a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf). Fill these logits
 with torch.finfo(logits.dtype).min instead.
 """
 

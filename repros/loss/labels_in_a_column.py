@@ -30,14 +30,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Labels have the shape of the logits without the class dimension (docs:
+"""Labels must have the shape of the logits without the class dimension (docs:
 torch.nn.CrossEntropyLoss). torch interprets a column of labels as several targets per sample
 (pytorch#56542). For a mask with channels the message is "only batches of spatial targets supported"
-(milesial/Pytorch-UNet#93). A column of floats or of int32 also needs long(). Convert a mask of
-three colors into a mask of class numbers first.
+(milesial/Pytorch-UNet#93). A column of float or int32 labels also needs long(). Convert a mask with
+three color channels into a mask of class numbers first.
 
-labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size 1 (docs:
-torch.squeeze). In a last batch of one sample it also drops the batch dimension, and raises.
+Calling labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size
+1 (docs: torch.squeeze). If the last batch has only one sample, the batch dimension is dropped too,
+and cross_entropy raises an error.
 """
 
 import math

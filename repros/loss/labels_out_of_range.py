@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises, or asserts on the device, for a label that is too large or negative"
+# title = "cross_entropy raises, or asserts on the device, if a label is negative or too large"
 # kind = "error"
 # symptom = "Target 3 is out of bounds"
 # messages = ["Target -?\\d{1,20} is out of bounds"]
@@ -34,16 +34,16 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Training stops at the first batch that holds such a label. A label is the index of a logit, so
-labels range from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss). The CPU names
-the label that is out of range (aten/src/ATen/native/LossNLL.cpp).
+"""Training stops at the first batch that contains such a label. A label is the index of a logit, so
+labels range from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss). On the CPU the
+error names the label that is out of range (aten/src/ATen/native/LossNLL.cpp). A GPU only reports a
+failed assertion (NVlabs/SegFormer#92).
 
-A GPU only reports a failed assertion (NVlabs/SegFormer#92). Do not shift labels that start at 0: a
-batch without class 0 would train on wrong classes. If ignore_index is not -100, put it into the
-lines instead of -100: otherwise 255 becomes 254.
+Do not shift labels that start at 0: a batch without class 0 would be trained on the wrong classes.
+If ignore_index is not -100, use its value in place of -100; otherwise 255 would become 254.
 
-For two classes, use mask // 255 for a mask of gray values (milesial/Pytorch-UNet#291) such as 0 and
-255 (milesial/Pytorch-UNet#408). For void pixels of 255, or labels of -1 for "none"
+If a mask of two classes holds gray values (milesial/Pytorch-UNet#291) such as 0 and 255
+(milesial/Pytorch-UNet#408), use mask // 255. If 255 marks void pixels, or -1 means "none"
 (EricFillion/happy-transformer#248), pass that number as ignore_index. If there are more classes
 than logits, the head is too small.
 """

@@ -22,15 +22,16 @@
 # affected = { cpu = ">=2.2" }
 # ///
 """The log-probabilities of a large vocabulary are all -inf if its logits are equal, for example
-after a head that starts at zero.
+because the head was initialized to zero.
 
-On the last dimension the kernel subtracts the largest logit and keeps the sum of the exponentials
-in the input's dtype (`tmp_sum_scalar` of _vec_log_softmax_lastdim in
+Over the last dimension, the kernel subtracts the largest logit and keeps the sum of the
+exponentials in the input's dtype (`tmp_sum_scalar` of _vec_log_softmax_lastdim in
 aten/src/ATen/native/cpu/SoftMaxKernel.cpp). A sum of 70000 ones exceeds the limit of float16, 65504
-(sums up to 65519 round to it). The logarithm, 11.16, would fit. Logits that differ have a smaller
-sum: 80000 normal logits fail with a standard deviation of 0.02, but not with 0.1. cross_entropy and
-logsumexp fail too. softmax does not fail, nor does log_softmax over another dimension. The mean of
-float16 overflowed in the same way (pytorch#91597).
+(sums up to 65519 round to it). The logarithm of the sum, 11.16, would fit. If the logits differ,
+the sum is smaller: 80000 normally distributed logits fail with a standard deviation of 0.02, but
+not with 0.1. The functions cross_entropy and logsumexp fail too, but softmax does not, nor does
+log_softmax over another dimension. The mean of float16 values overflowed in the same way
+(pytorch#91597).
 """
 
 import torch

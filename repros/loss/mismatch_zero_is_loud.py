@@ -27,18 +27,18 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if a shape may broadcast"
+# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if shapes might broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() reports that the loss does not require grad. If no target finds its prediction, the
+"""The error says that the loss does not require grad. If no target has a matching prediction, the
 loss is a constant without a graph, and backward() rejects it (RangiLyu/nanodet#7: a batch without
 positive anchors; open-mmlab/mmpretrain#1426: a batch without a task). A misspelled name should
-raise when it is looked up. Skip a batch without targets before you call the model; torch.stack()
-raises for such a batch. In DDP, skip it on all ranks together, because the other ranks wait for its
-gradients.
+raise an error when it is looked up. Skip a batch without targets before you call the model, because
+torch.stack() raises an error for it. In DDP, skip the batch on all ranks together, because the
+other ranks wait for its gradients.
 
 Setting requires_grad=True on the zero, as advised in RangiLyu/nanodet#7, makes the failure silent:
-backward() succeeds and reaches no parameter.
+backward() succeeds but reaches no parameter.
 """
 
 import torch

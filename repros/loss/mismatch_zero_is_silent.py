@@ -29,17 +29,17 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if a shape may broadcast"
+# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if shapes might broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task
-(open-mmlab/mmpretrain#1688), the loss is 0.0 in every epoch and nothing raises. Here the fallback
-is a separate leaf: backward() succeeds and reaches no parameter.
+(open-mmlab/mmpretrain#1688), the loss is 0.0 in every epoch and no error is raised. The fallback is
+a separate leaf, so backward() succeeds but reaches no parameter.
 
-Users add requires_grad=True to the zero to get past "does not require grad" (RangiLyu/nanodet#7);
-the detector of that thread still contains it (nanodet/model/head/gfl_head.py). Skip a batch without
-any target before you call the model (in DDP on all ranks together); torch.stack() raises for such a
-batch.
+Users add requires_grad=True to the zero to avoid the error "does not require grad"
+(RangiLyu/nanodet#7). The detector discussed in that thread still contains it
+(nanodet/model/head/gfl_head.py). Skip a batch without targets before you call the model (in DDP on
+all ranks together), because torch.stack() raises an error for it.
 """
 
 import torch

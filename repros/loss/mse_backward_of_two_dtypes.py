@@ -28,15 +28,16 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The forward accepts a float64 target, the default of NumPy, or an integer target, but backward()
-raises. binary_cross_entropy raises in the forward.
+"""The forward pass accepts a float64 target, the default of NumPy, or an integer target, but
+backward() raises an error. With binary_cross_entropy the forward pass already does.
 
-mse_loss computes in the common dtype of both tensors. Its backward (aten/src/ATen/native/Loss.cpp)
-did not convert the gradient back (pytorch#94086) until torch 2.12 (pytorch#175743). huber_loss
-(pytorch#76646) still does not on 2.15.
+The forward pass of mse_loss computes in the common dtype of both tensors. Until torch 2.12
+(pytorch#175743), its backward pass (aten/src/ATen/native/Loss.cpp) did not convert the gradient
+back (pytorch#94086). That of huber_loss (pytorch#76646) still does not in 2.15.
 
-The corrected lines give the target the range and the precision of the prediction: in float16 100000
-is inf, in bfloat16 257 is 256. With these dtypes, use prediction.float() and target.float().
+The corrected code reduces the target to the range and the precision of the prediction: 100000
+becomes inf in float16, and 257 becomes 256 in bfloat16. With these dtypes, use prediction.float()
+and target.float() instead.
 """
 
 import torch

@@ -32,18 +32,19 @@
 # loss = masked_mean((output - y).square().movedim(0, -1), rows)
 # loss.backward()
 # '''
-# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without a single good row has to raise"
+# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without a single good row should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is finite, but the gradient is not: the selection stops the NaN in the forward only. The
-backward multiplies the zero gradient of the dropped rows by their NaN inputs (pytorch#23156).
+"""The loss is finite, but the gradient is not, because the selection stops the NaN only in the
+forward pass. The backward pass multiplies the zero gradient of the dropped rows by their NaN inputs
+(pytorch#23156). Applying nan_to_num() to the predictions, which users are advised to try
+(IVRL/VolRecon#18), has the same result, as expected (pytorch#94700).
 
-nan_to_num() on the predictions, which users are advised to try (IVRL/VolRecon#18), has the same
-result, which is expected (pytorch#94700). Filter the rows before the model, not after it. Or fill
-the inputs, and exclude the filled rows from the loss (BatchNorm still counts them). A row with one
-gap is dropped as a whole. If every row has a gap, the loss of the corrected lines is NaN, and the
-gradient is 0. If one row is left, BatchNorm raises. A NaN that the model computes from finite
-inputs stays. For a NaN in y alone, rows = y.isfinite() is enough.
+Filter the rows before the model, not after it. Alternatively, fill the inputs and exclude the
+filled rows from the loss (BatchNorm still counts them). A row with a single NaN is dropped as a
+whole. If every row has a NaN, the corrected code gives a loss of NaN and a gradient of 0. If only
+one row is left, BatchNorm raises an error. A NaN that the model computes from finite inputs
+remains. If only y contains NaN, rows = y.isfinite() is enough.
 """
 
 import torch

@@ -19,11 +19,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One head has a gradient, the other has none, and nothing raises. `if name in weights` drops a
-term whose name is misspelled: "loss_point" did not contribute to the loss, because its weight was
-named "loss_points" (TencentYoutuResearch/CrowdCounting-P2PNet#48). A loop over the names of the
-weights raises a KeyError for a misspelled name, and excludes numbers that are only logged. It also
-silently excludes a loss without a weight.
+"""One head gets a gradient, the other does not, and no error is raised. The condition `if name in
+weights` drops a term whose name is misspelled. In TencentYoutuResearch/CrowdCounting-P2PNet#48,
+"loss_point" did not contribute to the loss, because its weight was named "loss_points".
+
+A loop over the names of the weights raises a KeyError for a misspelled name, and excludes numbers
+that are only logged. However, it also silently excludes a loss that has no weight.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy reads integer one-hot labels as class probabilities and raises"
+# title = "cross_entropy treats integer one-hot labels as class probabilities and raises"
 # kind = "error"
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]
@@ -24,14 +24,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A target in the shape of the logits holds probabilities, which are floats (docs:
-torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss equals the loss of plain labels,
-except with class weights: the mean is then over the samples, not over the weights. An ignore_index
-of 0 or more raises for floats: use the plain labels, target.argmax(1). Before torch accepted
-probabilities, the error was "multi-target not supported" (pytorch#1258).
+"""If a target has the shape of the logits, it holds probabilities, which have to be floats (docs:
+torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss equals that of plain labels,
+except with class weights, where the mean is taken over the samples, not over the weights. An
+ignore_index of 0 or more raises an error for float targets: use the plain labels, target.argmax(1).
+Before torch accepted probabilities, the error was "multi-target not supported" (pytorch#1258).
 
-The classes are dimension 1. If logits and target of tokens are [N, T, C], the loss silently runs
-over T: flatten both to [N * T, C]. Several ones in a row need binary_cross_entropy_with_logits.
+Dimension 1 holds the classes. If the logits and targets of tokens have shape [N, T, C], the loss
+silently treats T as the classes, so flatten both to [N * T, C]. If a row can contain several ones,
+use binary_cross_entropy_with_logits.
 """
 
 import torch

@@ -26,14 +26,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The softmax over one class is 1 and its logarithm is 0, whatever the model returns
-(ultralytics/yolov3#191). Labels of 0.0 and 1.0 do not raise, because floats in the shape of the
-logits count as class probabilities (docs: torch.nn.CrossEntropyLoss). Class numbers of 0, such as a
-mask [N, H, W] without foreground, give 0.0 as well, but a 1 among them raises. For the corrected
-line, convert class numbers with labels.to(logits.dtype).view_as(logits).
+(ultralytics/yolov3#191). Labels of 0.0 and 1.0 are accepted, because floats with the shape of the
+logits count as class probabilities (docs: torch.nn.CrossEntropyLoss). If all class numbers are 0,
+as in a mask of shape [N, H, W] without foreground, the loss is 0.0 as well, but a 1 among them
+causes an error. To use the corrected line with class numbers, convert them with
+labels.to(logits.dtype).view_as(logits).
 
-A head with one output needs binary_cross_entropy_with_logits, and its prediction is logits > 0: the
-argmax of one output is always 0. For a detector whose objects all have the same class, the zero is
-right.
+A head with one output needs binary_cross_entropy_with_logits. Its prediction is logits > 0, because
+the argmax of a single output is always 0. For a detector whose objects all have the same class, a
+loss of zero is right.
 """
 
 import math

@@ -23,11 +23,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""pos_weight broadcasts against [batch, channel, row, column] from the right (pytorch#101567). If
-the image is as wide as there are classes, nothing raises. Otherwise the error is "The size of
-tensor a must match the size of tensor b" (pytorch#82496), and "doesn't match the broadcast shape"
-for a width of 1. weight= broadcasts in the same way, and needs the same shape. In an image without
-a batch dimension, the classes are dimension 0: use pos_weight.view(-1, 1, 1).
+"""The weights broadcast against [batch, channel, row, column] from the right (pytorch#101567). If
+the image is as wide as there are classes, no error is raised. Otherwise the error is "The size of
+tensor a must match the size of tensor b" (pytorch#82496), or "doesn't match the broadcast shape" if
+the width is 1. The argument weight= broadcasts in the same way and needs the same shape. If an
+image has no batch dimension, the classes are dimension 0, so use pos_weight.view(-1, 1, 1).
 """
 
 import math

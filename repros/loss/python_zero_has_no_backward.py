@@ -23,11 +23,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""sum() of nothing is the int 0. Either no name matched, the batch has no target
+"""The sum() of an empty sequence is the int 0. Either no name matched, the batch has no target
 (ghimiredhikura/Complex-YOLOv3#8), or nothing was added to a loss that starts at 0
-(pytorch/tutorials#357). A loss that starts at 0.0 is a float. Select the loss by its name. Skip a
-batch without targets before you call the model, in DDP on all ranks together, because the other
-ranks wait for its gradients.
+(pytorch/tutorials#357). If the loss starts at 0.0, it is a float. Select the loss by its name. Skip
+a batch without targets before you call the model. In DDP, skip it on all ranks together, because
+the other ranks wait for its gradients.
 
 Turning the number into a tensor, as advised in v-mipeng/LexiconNER#7, only changes the message.
 """

@@ -25,17 +25,17 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except parameters that still have a gradient from an earlier batch"
+# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except those that still have a gradient from an earlier batch"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the value without its graph, and requires_grad=True makes the copy a leaf
-(docs: torch.tensor): backward() succeeds and reaches no parameter. Variable(loss,
+"""Calling torch.tensor() copies the value without its graph, and requires_grad=True makes the copy
+a leaf (docs: torch.tensor), so backward() succeeds but reaches no parameter. Variable(loss,
 requires_grad=True) does the same.
 
-The copy is meant to get past "element 0 of tensors does not require grad", but the loss does not
-change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the graph was
-cut before this line, in that thread by a .data in the model.
+The copy is meant to avoid the error "element 0 of tensors does not require grad", but then the loss
+does not change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the
+graph was cut before this line, in that thread by a .data in the model.
 """
 
 import torch

@@ -26,13 +26,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """cross_entropy expects logits and applies log_softmax itself (docs: torch.nn.CrossEntropyLoss).
-Probabilities act as logits between 0 and 1, so even a certain and correct prediction over four
-classes has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
+Probabilities are treated as logits between 0 and 1, so even a certain and correct prediction over
+four classes has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
 
-A model that ends in a Softmax has the same problem: remove the Softmax. LogSoftmax does no harm.
+A model that ends in a Softmax has the same problem: remove the Softmax. A LogSoftmax is harmless.
 
-Another learning rate, the advice for a stuck loss (discuss.pytorch.org, thread 43814), does not
-lower the floor.
+Changing the learning rate, as advised for a stuck loss (discuss.pytorch.org, thread 43814), does
+not lower this floor.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "mse_loss of [N, 1] predictions and [N] targets compares every pair and learns the mean"
+# title = "With [N, 1] predictions and [N] targets, mse_loss compares every pair and learns the mean"
 # kind = "silent"
 # symptom = "every prediction is the mean of the targets"
 # messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]
@@ -28,17 +28,18 @@
 # from loss import SameShapeLoss
 # loss = SameShapeLoss(mse_loss)(prediction, target.unsqueeze(-1))
 # '''
-# choice = "Use the line; use the fix around every regression loss, so that the next mismatch raises"
+# choice = "Use the line; wrap every regression loss in the fix if the next mismatch should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""[4, 1] and [4] broadcast to [4, 4]: the loss compares each prediction with all four targets, and
-the value nearest to all four is their mean. torch only warns (pytorch#18349); l1_loss and
-smooth_l1_loss only warn too (pytorch#18565). binary_cross_entropy raises with the same words, and
+"""The shapes [4, 1] and [4] broadcast to [4, 4]. The loss compares each prediction with all four
+targets, and the value closest to all four is their mean. torch only warns (pytorch#18349), also for
+l1_loss and smooth_l1_loss (pytorch#18565). With binary_cross_entropy the same text is an error, and
 the corrected line helps there too. A hand-written loss does not even warn.
 
-A squeeze() on only one side causes the mismatch (deepset-ai/FARM#229), and so does a Linear output
-without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises if
-the numbers of elements differ, but pairs [3, 4] with [4, 3], which need a transpose.
+The mismatch is caused by a squeeze() on only one side (deepset-ai/FARM#229), or by a Linear output
+without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). If the numbers of
+elements differ, view_as() raises an error, but it accepts [3, 4] and [4, 3], which need a
+transpose.
 """
 
 import warnings

@@ -21,19 +21,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""An optimizer skips a parameter whose gradient is None, but steps with a gradient that is zero
+"""An optimizer skips a parameter whose gradient is None, but takes a step if the gradient is zero
 (docs: torch.optim.Optimizer.zero_grad). Weight decay then still shrinks the weights
-(pytorch#38581), so "the weights changed" does not show that a model learns.
+(pytorch#38581), so changed weights do not show that a model learns.
 
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its weight_decay
-defaults to 0.01 (torch/optim/adamw.py). SGD, Adam and RMSprop have none by default, and do not
-change a branch that was off from the start. If the branch was trained before, momentum still moves
-it: the momentum of Adam and AdamW, and the momentum of SGD if you set it. Momentum also moves the
-branch if zero_grad() leaves zeros, as before torch 2.0 or with set_to_none=False.
+defaults to 0.01 (torch/optim/adamw.py). SGD, Adam and RMSprop have no weight decay by default, and
+do not change a branch that was off from the start. If the branch was trained before, momentum still
+moves it: the momentum of Adam and AdamW, and that of SGD if you set it. Momentum also moves the
+branch if zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
 
-Without the product the branch has no gradient, and DistributedDataParallel raises in the second
-step ("Expected to have finished reduction in the prior iteration") unless it is constructed with
-find_unused_parameters=True.
+Without the product the branch has no gradient, and DistributedDataParallel raises an error in the
+second step ("Expected to have finished reduction in the prior iteration") unless it is constructed
+with find_unused_parameters=True.
 """
 
 import torch
