@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "checkpoint(use_reentrant=False) of an attention that appends to a cache raises in backward()"
+# title = "backward() raises if attention under checkpoint(use_reentrant=False) appends to a cache"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
 # messages = [
@@ -31,19 +31,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The second run of the block, in backward(), finds the cache as the first run left it, and appends
-again. Tensors then have twice the length, as in pytorch#155171 and shihao1895/MemoryVLA#18, and the
-check of their shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and
-backward() itself failed with a plain error about sizes.
+"""During backward(), the block runs a second time, finds the cache as the first run left it, and
+appends to it again. Tensors then have twice the length, as in pytorch#155171 and
+shihao1895/MemoryVLA#18, so the check of their shapes fails (torch/utils/checkpoint.py). Before 2.1
+there was no check, and backward() itself failed with an ordinary error about sizes.
 
-Append before the block, and pass the whole cache to the block. If each chunk has its own
-backward(), replace x in the cache by x.detach() afterwards: the next backward() would run through
-this graph a second time. If a library's transformer keeps its own cache, turn the cache off for
-training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
+Append to the cache before the block, and pass the whole cache to the block. If each chunk has its
+own backward(), replace x in the cache with x.detach() afterwards, because the next backward() would
+run through this graph a second time. If a library's transformer keeps its own cache, turn the cache
+off for training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-use_reentrant=True, which is also advised there and still the default on 2.15, compares nothing. It
-raises no error, but returns the gradient of a different attention (with softmax, from the second
-chunk on).
+Setting use_reentrant=True, which is also advised there and is still the default in 2.15, skips the
+check. No error is raised, but the gradient is that of a different attention (with softmax, from the
+second chunk on).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "checkpoint(use_reentrant=False) of a block that Python's random may skip raises in backward()"
+# title = "backward() raises if Python's random may skip a block under checkpoint(use_reentrant=False)"
 # kind = "error"
 # symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
 # messages = [
@@ -25,17 +25,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() fails because it runs the block again, and the second run takes the other path.
+"""The backward pass runs the block again, and fails because the second run takes the other path.
 
 checkpoint() restores the state of torch's default generators for the second run, but no other state
 (torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own torch.Generator, a
 counter, or a flag that changed in between. With preserve_rng_state=False it does not restore the
 default generators either. checkpoint() compares only the shapes, dtypes and devices of the saved
-tensors (docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size,
-nothing raises, and the layer of the second run is trained.
+tensors (docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size, no
+error is raised, and the layer chosen in the second run is trained.
 
-use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32) and
-still the default on 2.15, compares nothing: it silently trains the path of the second run.
+Setting use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32)
+and still the default in 2.15, skips the comparison: the path of the second run is silently trained.
 """
 
 import random

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "`except torch.cuda.OutOfMemoryError` does not catch running out of memory on CPU or MPS"
+# title = "`except torch.cuda.OutOfMemoryError` does not catch out-of-memory errors on the CPU or MPS"
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
 # messages = ["DefaultCPUAllocator: can.t allocate memory"]
@@ -50,23 +50,23 @@
 #     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
-# choice = "Use the fix, which also knows the messages of libraries such as cuBLAS; use the lines for the CPU and MPS alone"
+# choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines for the CPU and MPS only"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""The handler, for example one that lowers the batch size, never runs on the CPU. The error is a
-plain RuntimeError there, and also on MPS (huggingface/accelerate#4226).
+"""A handler that, for example, lowers the batch size never runs on the CPU. The error is a plain
+RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
 
 The class was added for CUDA's allocator (pytorch#83146). The popular check for "out of memory" in
-the text (pytorch#48365) misses errors of the CPU, whose text is "can't allocate memory" or "not
+the message (pytorch#48365) misses errors on the CPU, which say "can't allocate memory" or "not
 enough memory" (pytorch#20618).
 
-If backward() fails, some weights already have a gradient of the failed batch. zero_grad() clears
-it, and also the gradients that the window accumulated before it. Without zero_grad(), the next step
-uses the gradient of the failed batch.
+If backward() fails, some weights already have a gradient from the failed batch. Calling zero_grad()
+clears it, and also the gradients that the window accumulated before it. Without this call, the next
+step uses the gradient of the failed batch.
 
-In DDP all ranks have to skip the batch. If one rank alone skips it, DDP silently averages the
-gradients of its next batch with those of this batch on the other ranks. At the end the other ranks
-wait for a batch that never comes, or fail.
+In DDP all ranks have to skip the batch. If only one rank skips it, DDP silently averages the
+gradients of that rank's next batch with those of this batch on the other ranks. At the end the
+other ranks wait for a batch that never comes, or fail.
 """
 
 import torch

@@ -42,18 +42,18 @@
 # del model
 # free_memory()
 # '''
-# choice = "Use the lines; use the fix if another process needs the memory, because the fix also empties the cache"
+# choice = "Use the lines; use the fix, which also empties the cache, if another process needs the memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Dropped models keep their memory, and the next model no longer fits (pytorch#50185).
+"""Deleted models keep their memory, so the next model no longer fits (pytorch#50185).
 
 A hook that is a method of the model, or a closure or callback that refers to the model, creates a
-reference cycle. Only the garbage collector frees the objects in a cycle. The collector starts after
-a number of new objects, whatever their size (pytorch#20199), so a few models may not start it.
+reference cycle. Only the garbage collector frees the objects in a cycle. It runs after a certain
+number of new objects, whatever their size (pytorch#20199), so a few models may not trigger it.
 
-empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache), although
-users call it after `del` (pytorch/benchmark#830). An optimizer, scheduler, output or loss that
-still exists holds the model's weights: delete these too.
+Users call empty_cache() after `del` (pytorch/benchmark#830), but it frees nothing that a tensor
+still uses (docs: torch.cuda.memory.empty_cache). An optimizer, scheduler, output or loss that still
+exists holds the model's weights, so delete these objects too.
 """
 
 import gc

@@ -25,14 +25,14 @@
 # from memory import free_memory
 # free_memory()
 # '''
-# choice = "Use the lines; in the handler of an error, use the fix, which clears the frames of the error first"
+# choice = "Use the lines; in an exception handler use the fix, which clears the frames of the exception first"
 # affected = { cuda = ">=1.13" }
 # ///
 """After both calls, nvidia-smi still shows the memory as used, and other processes cannot use it.
 
-Memory that the collector frees goes to PyTorch's cache, and a later empty_cache() releases it. This
-process can use the memory either way (docs: CUDA semantics, memory management). Neither call frees
-memory that a variable still refers to, such as the optimizer of a deleted model.
+Memory that the garbage collector frees goes to PyTorch's cache, and a later call to empty_cache()
+releases it. This process can use the memory either way (docs: CUDA semantics, memory management).
+Neither call frees memory that is still referenced, for example by the optimizer of a deleted model.
 """
 
 import gc

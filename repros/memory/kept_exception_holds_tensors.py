@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An exception that is kept for the log keeps the failed step's tensors alive"
+# title = "An exception kept for logging keeps the failed step's tensors alive"
 # kind = "leak"
 # symptom = "kept exception holds the activations"
 # origin = "design"
@@ -37,12 +37,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The tensors of a failed step are not freed while its exception is kept in a list or a variable
-(pytorch#27600); gc.collect() does not help.
+(pytorch#27600), and gc.collect() does not help.
 
-error.__traceback__ refers to the frames of the step, and the frames refer to its local variables.
-The cause and the context of the error refer to frames as well, and error.with_traceback(None) does
-not clear them. An interactive interpreter keeps the last uncaught error as sys.last_value and
-sys.last_traceback, and since Python 3.12 as sys.last_exc too (docs: sys).
+The traceback, error.__traceback__, refers to the frames of the step, and the frames refer to its
+local variables. The cause and the context of the exception refer to frames as well, and
+error.with_traceback(None) does not clear those references. An interactive interpreter keeps the
+last uncaught exception in sys.last_value and sys.last_traceback, and since Python 3.12 also in
+sys.last_exc (docs: sys).
 """
 
 import gc

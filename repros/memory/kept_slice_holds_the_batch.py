@@ -23,13 +23,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Keeping the features of one token per image keeps the memory of all tokens
-(ViCCo-Group/thingsvision#150). A slice is a view, and a view keeps the storage of its base (docs:
-tensor_view, pytorch#50432); pytorch#33101 reports the same for saved files.
+(ViCCo-Group/thingsvision#150), because a slice is a view, and a view keeps the storage of its base
+(docs: tensor_view, pytorch#50432). The same is true of saved files (pytorch#33101).
 
-detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and clone()
-alone creates a copy that keeps the graph: you need both. cpu() and numpy() of a tensor on the CPU
-copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad clone() is enough. A loss
-of the features needs their graph until its backward() is done.
+Calling detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and
+clone() alone creates a copy that keeps the graph, so you need both. For a tensor on the CPU, cpu()
+and numpy() copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad, clone() is
+enough. If a loss is computed from the features, keep their graph until its backward() is done.
 """
 
 import weakref

@@ -21,10 +21,9 @@
 # stand_in = { cpu = "the texts as public reports print them, raised by hand" }
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
-"""A batch size search gives up if cuBLAS fails to allocate (deepmodeling/deepmd-kit#5443), or on a
-MIG slice (huggingface/accelerate#3803), and the run ends.
-
-Both errors are plain RuntimeErrors with their own messages.
+"""A batch size search gives up and the run ends if cuBLAS fails to allocate memory
+(deepmodeling/deepmd-kit#5443), or if the memory of a MIG slice runs out
+(huggingface/accelerate#3803). Both errors are plain RuntimeErrors with their own messages.
 """
 
 TEXTS = {  # deepmd-kit#5443, accelerate#3803
