@@ -21,16 +21,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Memory grows by one graph per step: the sum refers to every loss, and each loss to the tensors
-that its forward saved. A list of losses keeps these tensors too: append loss.detach().
+"""Memory grows by one graph per step, because the sum refers to every loss, and each loss refers to
+the tensors that its forward pass saved. A list of losses keeps these tensors too, so append
+loss.detach() to the list.
 
-backward() frees the saved tensors but keeps the nodes of the graph, which use host memory: 10 to 20
-KB per step for ten layers, over 1 MB for 200 steps of a GRUCell. Without a backward() the whole
-graph stays: in a validation, or for a loss that is only logged. `del loss` does not free the graph.
+Calling backward() frees the saved tensors but keeps the nodes of the graph, which use host memory:
+10 to 20 KB per step for ten layers, over 1 MB for 200 steps of a GRUCell. Without a call to
+backward(), as in validation or for a loss that is only logged, the whole graph stays. `del loss`
+does not free the graph.
 
-Unlike item(), detach() does not wait for the device. float() is for losses in bfloat16, whose own
-sum stops growing early, because 256 + 1 is 256; omit float() for losses in float64. `+=` would
-write into one tensor: a list of the totals so far would hold the last total many times.
+Unlike item(), detach() does not wait for the device. The call to float() is for losses in bfloat16,
+where a sum stops growing early because 256 + 1 is 256. Omit it for losses in float64. Writing `+=`
+would update a single tensor in place, so a list of the totals so far would hold the last total many
+times.
 """
 
 import weakref

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A retry inside the except block runs with the failed step's tensors still alive"
+# title = "A retry inside the except block runs while the failed step's tensors are still alive"
 # kind = "oom"
 # symptom = "activations of the failed step are still alive"
 # origin = "design"
@@ -43,23 +43,23 @@
 #     free_memory()  # clears the frames of the failed call first
 #     output = torch.cat([model(half) for half in batch.chunk(2)])
 # '''
-# choice = "Use the lines; use the fix if the retry has to stay in the handler, or the error may come from a library such as cuBLAS"
+# choice = "Use the lines; use the fix if the retry has to stay in the handler, or if the error may come from a library such as cuBLAS"
 # rule = "warning"
 # when = "the first run ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The second try runs out of memory too (pytorch#18853).
+"""The second attempt runs out of memory too (pytorch#18853).
 
 Inside the except block the exception refers to the frames of the failed step, and the frames refer
 to its tensors. Leave the block before the retry (docs: Frequently Asked Questions), and do not keep
-the exception: a list of errors would still hold the tensors. gc.collect() and empty_cache() in the
-block free none of them (pytorch#26188).
+the exception, because a list of errors would still hold the tensors. Calling gc.collect() and
+empty_cache() in the block frees none of them (pytorch#26188).
 
-If backward() failed, some weights may already have a gradient of the failed batch: clear these
+If backward() failed, some weights may already have a gradient from the failed batch, so clear these
 gradients before the retry. If a half does not fit either, its error propagates. In training mode,
-BatchNorm sees each half separately, and raises for a half with a single row. In DDP each call
-broadcasts its buffers, and a rank that calls again waits for the others until the timeout. A search
-for a batch size before training avoids these problems.
+BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP each
+call broadcasts its buffers, so a rank that calls the model again waits for the others until the
+timeout. Searching for a batch size before training avoids these problems.
 """
 
 import gc

@@ -31,17 +31,18 @@
 # when = "the caller has not turned gradients off"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training fits, but the first validation runs out of memory: each output refers to its graph, and
-the graph to the tensors that the layers saved for a backward that never comes.
+"""Training fits, but the first validation runs out of memory. Each output refers to its graph, and
+the graph refers to the tensors that the layers saved for a backward pass that never comes.
 
-eval() changes dropout and batch norm, but leaves autograd on (docs: notes/autograd). Garbage
-collection, tried in lshiwjx/2s-AGCN#12, frees nothing that is still referenced. cpu() moves the
-outputs themselves off the device, where they add up too; if an output is a dict or a tuple, call
-cpu() on each tensor. On the CPU it copies nothing, and an output that is a slice, such as hidden[:,
-0], holds the whole tensor: clone() the slice (memory/kept_slice_holds_the_batch).
+Calling eval() changes dropout and batch norm, but leaves autograd on (docs: notes/autograd).
+Garbage collection, tried in lshiwjx/2s-AGCN#12, frees nothing that is still referenced. The call to
+cpu() moves the outputs themselves off the device, where they add up too. If an output is a dict or
+a tuple, call cpu() on each of its tensors. On the CPU this call copies nothing, and an output that
+is a slice, such as hidden[:, 0], holds the whole tensor, so clone() the slice
+(memory/kept_slice_holds_the_batch).
 
-A model that differentiates within its forward needs torch.enable_grad() there. Within one autocast
-block, a validation before the training makes backward() raise: see
+A model that differentiates within its forward pass needs torch.enable_grad() there. If validation
+runs before training within one autocast block, backward() raises an error: see
 amp/autocast_cache_under_no_grad.
 """
 

@@ -28,15 +28,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A BatchNorm over larger maps accepts a batch of one, because each channel has many positions.
+"""With larger maps, BatchNorm accepts a batch of one, because each channel has many positions.
 
-After pooling to 1 x 1, each channel has a single value, which batch_norm() refuses in train mode
+After pooling to 1 x 1, each channel has a single value, which batch_norm() rejects in train mode
 (torch/nn/functional.py). In eval mode, this layer uses its running statistics: those of the
-pretrained model, or a mean of 0 and a variance of 1. Its weight and bias still train. With
-track_running_stats=False the layer has no statistics and raises in eval mode too. drop_last=True,
-tried in TRAILab/CaDDN#103, drops nothing because all batches are full. GroupNorm trains, but with
-two values per group its output is 1 or -1 for any image. InstanceNorm raises a different error
-there, in eval mode too: omit InstanceNorm.
+pretrained model, or a mean of 0 and a variance of 1. Its weight and bias are still trained. With
+track_running_stats=False the layer has no statistics, so it raises the error in eval mode too.
+Passing drop_last=True, as tried in TRAILab/CaDDN#103, drops nothing because all batches are full.
+GroupNorm can be trained, but with two values per group its output is 1 or -1 for any image.
+InstanceNorm raises a different error there, even in eval mode, so omit it.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm1d over rows raises if the last batch of an epoch has one sample"
+# title = "BatchNorm1d over rows raises if the last batch of an epoch has only one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]
@@ -28,15 +28,15 @@
 # ///
 """Every batch of the epoch passes except the last.
 
-The variance of a single value is zero, so batch_norm() refuses one value per channel in train mode
-(torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
-samples in batches of four leave one sample over. drop_last=True alone also drops every other short
-batch, and silently drops a whole dataset that is smaller than a batch. With the lines, a dataset of
-one sample still yields no batch. With a batch size of one, there is no short batch to drop: use a
-batch size of two.
+The variance of a single value is zero, so batch_norm() rejects a single value per channel in train
+mode (torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
+samples in batches of four leave one sample over. On its own, drop_last=True also drops every other
+short batch, and silently drops a whole dataset that is smaller than a batch. With the corrected
+code, a dataset of one sample still yields no batch. With a batch size of one, there is no short
+batch to drop, so use a batch size of two.
 
-A DistributedSampler gives each of two ranks five of ten samples, so the length of the sampler
-counts.
+The code uses the length of the sampler because, for example, a DistributedSampler gives each of two
+ranks five of ten samples.
 """
 
 import torch

@@ -24,16 +24,16 @@
 # ///
 """Training succeeds, but the predictions in eval mode are nonsense.
 
-momentum is the weight of the new batch in the running statistics (docs: torch.nn.BatchNorm1d). With
-momentum=0, the statistics keep their initial mean of 0 and variance of 1, and eval mode uses these
-values. Leaving out eval(), as in facebookresearch/detr#498, makes the output for a sample depend on
-the other samples of its batch.
+The momentum is the weight of the new batch in the running statistics (docs: torch.nn.BatchNorm1d).
+With momentum=0, the statistics keep their initial mean of 0 and variance of 1, and eval mode uses
+these values. Leaving out eval(), as in facebookresearch/detr#498, makes the output for a sample
+depend on the other samples in its batch.
 
 A model that was trained this way does not need to be trained again. Call reset_running_stats() on
 its BatchNorm layers and set their momentum to None, which averages all batches equally. Then run
 some of the training data in train mode under no_grad().
 
-To keep loaded statistics, call eval() on the layer: momentum=0.1 would change the statistics.
+To keep loaded statistics, call eval() on the layer, because momentum=0.1 would change them.
 """
 
 import torch

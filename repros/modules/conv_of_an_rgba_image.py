@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution for RGB raises on a grey image or an image with an alpha channel"
+# title = "A convolution for RGB raises on a gray image or an image with an alpha channel"
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
@@ -26,17 +26,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Most images pass, but a PNG with transparency raises (sjmoran/deeplpf-image-enhancement#16).
+"""Most images pass, but a PNG with transparency causes an error
+(sjmoran/deeplpf-image-enhancement#16).
 
 The second dimension of the weight is the number of channels that the input must have
-(torch/nn/modules/conv.py). An RGBA image has four channels, and the first three are the colors. A
-grey image has one channel, or two with alpha: the first channel stands in for all three colors. Any
-other number still raises: a height, if the channels come last, or the bands of a satellite image.
+(torch/nn/modules/conv.py). An RGBA image has four channels, of which the first three are the
+colors. A gray image has one channel, or two with alpha, and its first channel is used for all three
+colors. Any other number of channels still causes an error, for example the height of an image whose
+channels come last, or the bands of a satellite image.
 
-A CMYK image has four channels too, and its first three pass as colors. In a batch with RGB images,
-the default collate_fn raises before the model does ("stack expects each tensor to be equal size").
-Image.open(path).convert("RGB") in the dataset is right in both cases (docs:
-PIL.Image.Image.convert).
+A CMYK image has four channels too, so its first three are mistaken for colors. In a batch that also
+contains RGB images, the default collate_fn raises an error before the model does ("stack expects
+each tensor to be equal size"). Calling Image.open(path).convert("RGB") in the dataset is right in
+both cases (docs: PIL.Image.Image.convert).
 """
 
 import torch

@@ -25,15 +25,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The size in the message has five numbers instead of four. The frames of a video add a dimension
-(RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) adds a batch dimension to an existing
-batch (VisionRush/DeepFakeDefenders#30).
+"""The size in the message has five numbers instead of four. Either the frames of a video add a
+dimension (RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) adds a batch dimension to an
+existing batch (VisionRush/DeepFakeDefenders#30).
 
-A convolution accepts one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1) makes
-one batch of all frames. The outputs are then per frame, whereas the labels are per video
-(RaivoKoot/Video-Dataset-Loading-Pytorch#22): scores.unflatten(0, clips.shape[:2]).mean(1) gives
-scores per video. Clips with the channels before the frames need clips.transpose(1, 2) first,
-because three frames pass as colors without an error. If conv2d names a size of two numbers, the
+A convolution accepts one image or one batch of images (docs: torch.nn.Conv2d), and flatten(0, 1)
+turns all frames into one batch. The outputs are then per frame, whereas the labels are per video
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22). To get scores per video, use scores.unflatten(0,
+clips.shape[:2]).mean(1). If the channels come before the frames, call clips.transpose(1, 2) first,
+because three frames would silently pass as colors. If conv2d reports a size of two numbers, the
 input lacks a dimension.
 """
 

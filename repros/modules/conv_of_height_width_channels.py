@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises on images whose channels come last; reshape() silently scrambles the pixels"
+# title = "A convolution raises if channels come last, and reshape() silently scrambles the pixels"
 # kind = "error"
 # symptom = "expected input.{1,30} to have 3 channels, but got 8 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
@@ -27,13 +27,14 @@
 """The message reports the height of the image as its number of channels.
 
 Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), but images from NumPy,
-OpenCV or PIL have their channels last. view() or reshape() to that shape runs, but splits the
-memory at other places instead of moving the axes (pytorch/vision#676, Selen-Suyue/DensePolicy2D#3):
-here the mean of each color is lost. Without contiguous(), the features also have their channels
-last in memory, and a view() of the features raises.
+OpenCV or PIL have their channels last. Calling view() or reshape() with that shape raises no error,
+but splits the memory at different places instead of moving the axes (pytorch/vision#676,
+Selen-Suyue/DensePolicy2D#3). In this reproducer the mean of each color is lost. Without
+contiguous(), the features also have their channels last in memory, and calling view() on the
+features raises an error.
 
-A single frame [height, width, 3] needs permute(2, 0, 1). Images of uint8, as OpenCV and PIL return
-them, also need float(), whether single or batched.
+A single frame of shape [height, width, 3] needs permute(2, 0, 1). Images in uint8, as returned by
+OpenCV and PIL, also need float(), whether single or batched.
 """
 
 import torch

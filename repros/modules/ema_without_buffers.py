@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An average of only the parameters evaluates with stale BatchNorm statistics"
+# title = "Averaging only the parameters gives a model with stale BatchNorm statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
 # origin = "usage"
@@ -29,9 +29,9 @@
 """In eval mode, the averaged model is much worse than the trained model
 (LeeDoYup/FixMatch-pytorch#10).
 
-running_mean and running_var are buffers: parameters() does not yield buffers
-(YU1ut/MixMatch-pytorch#16), and the averaged model never runs a forward in train mode. GroupNorm
-and LayerNorm have no buffers.
+The running_mean and running_var are buffers, which parameters() does not yield
+(YU1ut/MixMatch-pytorch#16), and the averaged model never runs a forward pass in train mode.
+GroupNorm and LayerNorm have no buffers.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Without model.eval(), a model with dropout gives a different prediction at each call"
+# title = "Without model.eval(), a model with dropout gives a different prediction on each call"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
 # origin = "usage"
@@ -27,13 +27,13 @@
 # ///
 """The weights are fixed, but the predictions vary.
 
-A new module is in train mode, in which dropout drops at random and BatchNorm normalizes by the
-batch (as in pytorch/vision#370). no_grad() and inference_mode() only concern autograd (docs:
-notes/autograd), but the project of ipolharvard/ethos-ares#20 relied on them. A model without
-dropout or BatchNorm predicts the same in both modes. train() also puts a BatchNorm that was frozen
-by eval() back into train mode: freeze that BatchNorm again. eval() does not reach layers in a
-Python list. It does not reach the dropout of a model that was traced in train mode either: trace
-the model in eval mode.
+A new module is in train mode, in which dropout drops values at random and BatchNorm uses the
+statistics of the batch (as in pytorch/vision#370). Contexts such as no_grad() and inference_mode()
+only affect autograd (docs: notes/autograd), but the project of ipolharvard/ethos-ares#20 relied on
+them. A model without dropout or BatchNorm predicts the same in both modes. Calling train() also
+puts a BatchNorm that was frozen by eval() back into train mode, so freeze that layer again. Calling
+eval() does not reach layers in a Python list. It does not reach the dropout of a model that was
+traced in train mode either: trace the model in eval mode.
 """
 
 import torch

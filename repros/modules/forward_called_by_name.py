@@ -26,12 +26,12 @@
 # ///
 """The output is right, but the hooks of the model have not run.
 
-Calling the module runs its hooks around forward(); forward() itself runs no hooks (docs:
+Calling the module runs its hooks around forward(), but forward() itself runs no hooks (docs:
 torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run their hooks either
-way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks that run before the
-forward. A layer with such a hook uses the weight of the last call if its forward() is called by
-name. Before the first call, the weight of spectral_norm() is not normalized. The parametrizations
-of torch.nn.utils need no call (torch/nn/utils/parametrize.py).
+way. In torch.nn.utils, weight_norm(), spectral_norm() and prune use hooks that run before
+forward(). If the forward() of such a layer is called by name, the layer uses the weight of the last
+call. Before the first call, the weight of spectral_norm() is not normalized. The parametrizations
+in torch.nn.utils do not depend on the call (torch/nn/utils/parametrize.py).
 """
 
 import torch

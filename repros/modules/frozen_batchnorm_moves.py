@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backbone with requires_grad_(False) still changes: its BatchNorm updates running statistics"
+# title = "A backbone with requires_grad_(False) still changes because BatchNorm updates its statistics"
 # kind = "silent"
 # symptom = "running_mean of the frozen backbone moved"
 # origin = "design"
@@ -31,23 +31,23 @@
 # freeze(backbone)
 # model.train()
 # '''
-# choice = "Use the lines if the training loop is yours; use the fix if a library's trainer calls train()"
+# choice = "Use the lines in your own training loop; use the fix if a library's trainer calls train()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""No parameter of the backbone is in the optimizer, but the output of the backbone drifts.
+"""The optimizer holds no parameter of the backbone, but the output of the backbone drifts.
 
-The running statistics are buffers, which the forward in train mode updates (docs:
-torch.nn.BatchNorm2d), and train() of the model puts the backbone back into train mode.
-track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the statistics but does
-not use them: in train mode the features depend on the batch. With momentum = 0 the features depend
-on the batch too. eval() alone lets weight and bias learn (idstcv/SoftTriple#4), and turns off the
-dropout of the backbone (docs: torch.nn.Dropout).
+The running statistics are buffers, which a forward pass in train mode updates (docs:
+torch.nn.BatchNorm2d), and calling train() on the model puts the backbone back into train mode.
+Setting track_running_stats = False, as advised in HelloRicky123/Siamese-RPN#6, keeps the statistics
+but does not use them: in train mode the features depend on the batch. With momentum = 0 the
+features depend on the batch too. Calling eval() alone lets the weight and bias learn
+(idstcv/SoftTriple#4), and turns off the dropout of the backbone (docs: torch.nn.Dropout).
 
 If you freeze the backbone after some steps, the optimizer still holds its weights. Momentum and
-weight decay move weights whose gradients are zero instead of None, as after zero_grad() in torch
-1.13: set the gradients to None, as the fix does. Freeze the backbone before DistributedDataParallel
-wraps the model: the wrapper waits for parameters that are frozen later, and the second forward
-raises.
+weight decay move weights whose gradients are zero instead of None, as they are after zero_grad() in
+torch 1.13, so set the gradients to None, as the fix does. Freeze the backbone before you wrap the
+model in DistributedDataParallel, because the wrapper waits for parameters that are frozen later,
+and the second forward pass raises an error.
 """
 
 import torch

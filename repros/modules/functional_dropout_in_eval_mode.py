@@ -28,12 +28,12 @@
 # ///
 """The model is in eval mode, but every call gives a different prediction.
 
-A function does not know the mode of the module that calls it: the argument training of
-torch.nn.functional.dropout is True by default (docs: torch.nn.functional.dropout). nn.Dropout()(x)
-inside the forward has the same effect, because it makes a new layer in train mode
-(yangze0930/NTS-Net#14). scaled_dot_product_attention() has no training argument: its dropout_p has
-to be 0 in eval mode. dropout(x, self.training) passes the mode as p, and returns zeros in train
-mode.
+A function does not know the mode of the module that calls it, and the training argument of
+torch.nn.functional.dropout is True by default (docs: torch.nn.functional.dropout). Calling
+nn.Dropout()(x) inside forward() has the same effect, because it creates a new layer in train mode
+(yangze0930/NTS-Net#14). Because scaled_dot_product_attention() has no training argument, its
+dropout_p has to be 0 in eval mode. The call dropout(x, self.training) passes the mode as p, and
+returns zeros in train mode.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Assigning a layer before super().__init__() raises"
+# title = "Assigning a layer before calling super().__init__() raises AttributeError"
 # kind = "error"
 # symptom = "cannot assign module before Module.__init__\\(\\) call"
 # messages = [
@@ -28,13 +28,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The traceback ends in torch's __setattr__, called from the line of __init__ that makes a layer.
+"""The traceback ends in torch's __setattr__, called from the line of __init__ that creates a layer.
 
 Module.__init__() creates the dictionaries in which layers are registered
-(torch/nn/modules/module.py). So super().__init__() has to come first, but this call is easily
-forgotten (Genentech/gReLU#188). The generated __init__() of a dataclass never calls it.
-super().__init__() does not reach Module either if a mixin comes before Module and does not call
-super().__init__() itself.
+(torch/nn/modules/module.py), so super().__init__() has to come first. This call is easily forgotten
+(Genentech/gReLU#188), and the generated __init__() of a dataclass never makes it. If a mixin comes
+before Module and does not call super().__init__() itself, the call does not reach Module either.
 """
 
 import torch

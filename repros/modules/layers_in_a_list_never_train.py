@@ -24,17 +24,18 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss falls because the layers outside the list learn. If all layers are in the list, the
-optimizer raises instead, because it gets no parameters.
+optimizer raises an error instead, because it gets no parameters.
 
-A module registers the modules that are assigned to it, and a list is not a module (pytorch#59925):
-parameters(), to(), state_dict() and eval() do not reach into the list (pytorch#1053). So a model
-that was moved by to(device) or double() raises in its forward, and a model that was not moved fails
-silently. Layers that you add to the optimizer by hand do train. A module does not register a dict
-either, but it does register a torch.nn.ModuleDict. The keys of a ModuleDict are strings without a
-dot, and not the name of a method, such as "train". Layers in a local variable are not registered
-either: there list(model.parameters()), which some try, is empty as well. A checkpoint that was
-saved from the list lacks its layers, and a strict load into the ModuleList reports the missing
-keys.
+A module registers the modules that are assigned to it, but a list is not a module (pytorch#59925),
+so parameters(), to(), state_dict() and eval() do not reach into the list (pytorch#1053). If the
+model was moved by to(device) or double(), its forward pass therefore raises an error. Otherwise the
+model fails silently. Layers that you add to the optimizer by hand do train.
+
+A module does not register a dict either, but it does register a torch.nn.ModuleDict. Its keys have
+to be strings without a dot, and cannot be the name of a method, such as "train". Layers in a local
+variable are not registered either, and list(model.parameters()), which some try, is then empty as
+well. A checkpoint that was saved from the list lacks its layers, and a strict load into the
+ModuleList reports the missing keys.
 """
 
 import torch

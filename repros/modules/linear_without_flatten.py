@@ -29,14 +29,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message names far more rows than there are images, and the width of a feature map as the
+"""The message reports far more rows than there are images, and the width of a feature map as the
 number of columns.
 
-Linear multiplies the last dimension and treats all others as rows (docs: torch.nn.Linear): 2 images
-with 8 maps of 4 x 4 are 64 rows of 4. If the width happens to equal in_features, the Linear runs,
-and the loss gets [2, 8, 4, 5]. If the message names as many rows as images, no flatten is missing:
-in_features differs from the number of columns. Sequential(*model.children()) loses a flatten() that
-is in the forward of the model (pytorch#15129).
+Linear multiplies the last dimension and treats all others as rows (docs: torch.nn.Linear), so 2
+images with 8 maps of 4 x 4 are 64 rows of 4. If the width happens to equal in_features, no error is
+raised, and the loss receives shape [2, 8, 4, 5]. If the message reports as many rows as there are
+images, no flatten is missing: in_features differs from the number of columns. A flatten() in the
+model's forward() is lost in Sequential(*model.children()) (pytorch#15129).
 """
 
 import torch

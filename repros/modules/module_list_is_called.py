@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A ModuleList cannot be called: it holds layers and has no forward"
+# title = "A ModuleList cannot be called, because it holds layers but has no forward()"
 # kind = "error"
 # symptom = "Module \\[ModuleList\\] is missing the required .forward. function"
 # messages = [
@@ -28,14 +28,13 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The layers are registered, but calling the list raises.
+"""The layers are registered, but calling the list raises an error.
 
 Unlike Sequential, ModuleList does not define the order in which its modules run (docs:
 torch.nn.Sequential). After a library update, an attribute that was a layer may be a list of layers
-(cloneofsimo/paint-with-words-sd#2). A ModuleDict raises too: call one of its modules,
-layers["head"](x). Sequential accepts one input and passes on one output. Some layers take more
-inputs, such as a mask, or return a tuple, as LSTM does: call these layers in a loop over the
-ModuleList.
+(cloneofsimo/paint-with-words-sd#2). A ModuleDict cannot be called either: call one of its modules,
+as in layers["head"](x). Sequential accepts one input and passes on one output. If layers take more
+inputs, such as a mask, or return a tuple, as LSTM does, call them in a loop over the ModuleList.
 """
 
 import torch

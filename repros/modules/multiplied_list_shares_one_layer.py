@@ -23,14 +23,15 @@
 # when = "the count is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""print(model) shows all the layers, or their number in newer releases. The state_dict has an entry
-for each layer, but there is only one weight.
+"""The output of print(model) shows all the layers, or their number in newer releases. The
+state_dict has an entry for each layer, but there is only one weight.
 
 A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and parameters() yields
-a shared parameter once. Sequential(*[layer] * n), extend() and ModuleDict(dict.fromkeys(names,
-layer)) share the layer too. Copies made by copy.deepcopy(), as torch.nn.TransformerEncoder makes of
-its layer, start with equal weights but are not tied. Weights saved from tied layers load into the
-new layers. The state of their optimizer does not, because it has fewer parameters.
+a shared parameter once. The layer is also shared by Sequential(*[layer] * n), extend() and
+ModuleDict(dict.fromkeys(names, layer)). Copies made with copy.deepcopy(), which
+torch.nn.TransformerEncoder also uses, start with equal weights but are not tied. Weights saved from
+tied layers load into the new layers, but the state of their optimizer does not, because it has
+fewer parameters.
 """
 
 from torch.nn import Linear, ModuleList

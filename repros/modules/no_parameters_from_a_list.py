@@ -23,13 +23,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the same failure as modules/layers_in_a_list_never_train, which carries its message"
 # ///
-"""The forward works, but the optimizer finds nothing to train.
+"""The forward pass works, but the optimizer finds nothing to train.
 
-A module registers only the modules and parameters that are assigned to it. It registers neither the
-layers in a list (pytorch#59925), nor those in a local variable
-(Lightning-AI/pytorch-lightning#2282), nor those made in the forward
-(Lightning-AI/pytorch-lightning#6554). list(model.parameters()), tried in
-Lightning-AI/pytorch-lightning#2282, is empty as well.
+A module registers only the modules and parameters that are assigned to it. It registers neither
+layers in a list (pytorch#59925), nor layers in a local variable
+(Lightning-AI/pytorch-lightning#2282), nor layers created in forward()
+(Lightning-AI/pytorch-lightning#6554). Passing list(model.parameters()), as tried in
+Lightning-AI/pytorch-lightning#2282, does not help, because this list is empty as well.
 """
 
 import torch

@@ -28,10 +28,10 @@
 # ///
 """The program counts the parameters, but the optimizer then reports an empty list.
 
-filter() and parameters() yield each item once. A sum, a first loop (pytorch#110357) or an optimizer
-that reads the parameters before its base class does (YanaiEliyahu/AdasOptimizer#2) leaves nothing
-for a second reader. An optimizer with two groups accepts the empty group without an error, and
-clip_grad_norm_() silently clips nothing.
+The iterators that filter() and parameters() return yield each item once. A sum, a first loop
+(pytorch#110357) or an optimizer that reads the parameters before its base class does
+(YanaiEliyahu/AdasOptimizer#2) leaves nothing for a second reader. An optimizer with two groups
+silently accepts the empty group, and clip_grad_norm_() silently clips nothing.
 """
 
 import torch

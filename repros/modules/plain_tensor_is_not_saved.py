@@ -25,13 +25,13 @@
 # ///
 """The checkpoint loads without an error, but the values that the model measured or drew are lost.
 
-state_dict() holds only parameters and buffers (pytorch#18056), and a plain tensor attribute is
+A state_dict() holds only parameters and buffers (pytorch#18056), and a plain tensor attribute is
 neither. In ligerlac/torchlogix#22, a trained model lost its random wiring and its accuracy. A file
-saved before the buffer existed lacks its key: load that file once with strict=False. half() also
-casts a floating-point buffer: give a counter an integer dtype. A buffer that has grown, such as a
-memory bank, loads only into a buffer of the same size. DistributedDataParallel copies the buffers
-of rank 0 to the other ranks before a forward, unless broadcast_buffers=False is passed or the
-previous forward ran in no_sync().
+saved before the buffer existed lacks its key, so load that file once with strict=False. Because
+half() also casts floating-point buffers, give a counter an integer dtype. A buffer that has grown,
+such as a memory bank, loads only into a buffer of the same size. DistributedDataParallel copies the
+buffers of rank 0 to the other ranks before a forward pass, unless broadcast_buffers=False is passed
+or the previous forward pass ran in no_sync().
 """
 
 import torch

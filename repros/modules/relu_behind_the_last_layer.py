@@ -25,12 +25,14 @@
 """One initialization learns, and the next predicts 0 forever (jvargasmu/population_estimation#68).
 
 If the input of a ReLU is negative, its gradient is 0. A last layer that happens to give negative
-numbers for all inputs is therefore never updated (ProteomicsML/ProteomicsML#203). Here the 256
-outputs of a Linear act as 256 initializations of one output, and the inputs are 1 and 2. With
-inputs around 0, few or no outputs are dead, because some inputs give a positive output. softplus()
-is positive too, and its gradient is nonzero down to -100 in float32 and -17 in float16. With inputs
-of a thousand, most initializations are below that: scale the inputs. Without an activation, the
-prediction may be negative.
+numbers for all inputs is therefore never updated (ProteomicsML/ProteomicsML#203). In this
+reproducer the 256 outputs of a Linear act as 256 initializations of one output, and the inputs are
+1 and 2. With inputs around 0, few or no outputs are dead, because some inputs give a positive
+output.
+
+The output of softplus() is positive too, and its gradient is nonzero for values down to -100 in
+float32 and -17 in float16. With inputs of a thousand, the values are below these limits for most
+initializations, so scale the inputs. Without an activation, the prediction may be negative.
 """
 
 import torch

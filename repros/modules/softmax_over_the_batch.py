@@ -24,12 +24,12 @@
 # ///
 """The probabilities of a sample do not sum to one, and depend on the other samples in the batch.
 
-softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). dim=0 is right for a
-single sample without a batch dimension, which is often the origin of such code
+A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). Using dim=0 is right for
+a single sample without a batch dimension, which is often the origin of such code
 (DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last dimension
 of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width] the classes are
-dim=1, and so is the time in attention scores [batch, time, 1]. Along a dimension of size one, a
-softmax gives 1 everywhere: a single logit per sample needs sigmoid().
+dim=1, and so is the time in attention scores of shape [batch, time, 1]. Along a dimension of size
+one, a softmax gives 1 everywhere, so a single logit per sample needs sigmoid().
 """
 
 import torch

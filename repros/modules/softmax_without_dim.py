@@ -33,15 +33,17 @@
 # when = "the samples are along the first dimension"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""softmax() warns, and the weights are normalized over the samples of the batch.
+"""torch warns, and the weights are normalized over the samples of the batch.
 
 The implicit dim is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
 (torch/nn/functional.py). For [batch, classes] the implicit dim is right, so the warning is easily
 ignored. In motokimura/capsnet_pytorch#1, the implicit dim led to a softmax over the wrong
 dimension. If the implicit dim is right, such as 1 for the classes of [batch, classes, height,
-width], write that dimension instead of -1. Over a last dimension of 1, every weight is 1. The
-energies of [batch, steps, 1] need dim=1. The coupling of capsules [1, inputs, outputs, 1], whose
-implicit dim is that of the inputs, needs dim=2.
+width], write that dimension instead of -1.
+
+If the last dimension has size 1, a softmax over it makes every weight 1, so energies of shape
+[batch, steps, 1] need dim=1. The coupling coefficients of capsules, of shape [1, inputs, outputs,
+1], need dim=2, but their implicit dim is that of the inputs.
 """
 
 import warnings

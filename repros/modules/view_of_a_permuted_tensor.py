@@ -29,18 +29,19 @@
 # y = x.transpose(1, 2).reshape(2, -1)
 # '''
 # rule = "warning"
-# when = "the tensor is contiguous and the swapped sizes are above 1"
+# when = "the tensor is contiguous and the swapped dimensions are larger than 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A view() that worked raises after a transpose(), a permute() or an upgrade to a new release
-(pytorch/examples#836).
+"""A view() that used to work raises an error after a transpose(), a permute() or an upgrade to a
+new release (pytorch/examples#836).
 
-view() never copies: the new shape must be compatible with the strides of the tensor (docs:
-torch.Tensor.view), which transpose() has swapped. reshape() copies if necessary, so an in-place
-change of its result may not reach x. Features of a convolution over permuted images raise too, and
-so does a slice such as x[:, :2].view(-1). A view() that merges no dimensions runs. A view() or
-reshape() in place of the transpose, as in jeya-maria-jose/TransWeather#2, does not move the axes:
-it runs, but returns the elements in a different order.
+A view() never copies, so the new shape must be compatible with the strides of the tensor (docs:
+torch.Tensor.view), which transpose() has swapped. In contrast, reshape() copies if necessary, so an
+in-place change to its result may not reach x. The same error occurs for the features of a
+convolution over permuted images, and for a slice, as in x[:, :2].view(-1). A view() that merges no
+dimensions works. Using view() or reshape() instead of the transpose, as in
+jeya-maria-jose/TransWeather#2, raises no error, but returns the elements in a different order
+because it does not move the axes.
 """
 
 import torch
