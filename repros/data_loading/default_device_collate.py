@@ -28,7 +28,7 @@
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # retired = "nobody has reported it, and only a GPU could show the control"
 # ///
-"""default_collate() turns numbers into tensors with torch.tensor()
+"""To turn numbers into tensors, default_collate() calls torch.tensor()
 (torch/utils/data/_utils/collate.py), which uses the default device (docs:
 torch.set_default_device). A loader with pin_memory=True then calls pin_memory() on these tensors
 (torch/utils/data/_utils/pin_memory.py).

@@ -49,8 +49,9 @@ parameters are float32. A tensor returned by from_numpy() shares the memory of t
 therefore also its dtype (docs: torch.from_numpy). The same is true of frombuffer() with a buffer of
 doubles.
 
-float32 has 24 bits of precision, so timestamps in seconds since 1970 become equal if they are less
-than two minutes apart. Subtract the first timestamp before calling float().
+Because float32 has only 24 bits of precision, timestamps in seconds since 1970 can become equal if
+they are up to two minutes apart. To avoid this, subtract the first timestamp before calling
+float().
 
 Calling model.double() also removes the error if all other inputs of the model are float64, but uses
 twice the memory. A convolution that reports "Input type (float) and bias type (double)" has the

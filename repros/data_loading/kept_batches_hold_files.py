@@ -40,8 +40,8 @@ For a CPU tensor, y.cpu(), y.detach(), y[0] and y.numpy() do not copy. For a bat
 tensors, use copy.deepcopy(batch). The reproducer lowers the limit so that it is reached quickly.
 
 With pin_memory=True and a GPU, the loader already copies each batch
-(torch/utils/data/_utils/pin_memory.py). Raising the limit (fastai/fastai#23) helps if it then
-exceeds the number of kept tensors, and so does
+(torch/utils/data/_utils/pin_memory.py). Raising the limit (fastai/fastai#23) helps if the new limit
+exceeds the number of kept tensors, and so does calling
 torch.multiprocessing.set_sharing_strategy("file_system"). In both cases the batches stay in shared
 memory.
 """

@@ -26,7 +26,7 @@
 """A batch of two boxes with four numbers each becomes a list of four tensors with two numbers each:
 boxes[0] holds the left edge of every box, not the box of the first image.
 
-default_collate() treats a list as a sample of several fields and collates it field by field; only
+For default_collate(), a list is a sample of several fields, which it collates field by field; only
 tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272). If the batch
 size happens to equal the number of entries in a sample, the shapes fit and no error is raised.
 Lists of strings cannot become tensors. For such lists pass collate_fn=list, which stacks nothing

@@ -31,7 +31,7 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""default_collate() treats a list as a sample of several fields and collates it field by field, so
+"""For default_collate(), a list is a sample of several fields, which it collates field by field, so
 all lists need the same length (torch/utils/data/_utils/collate.py). Releases before 1.6 silently
 truncated all lists to the shortest (pytorch#38492), so downgrading to one of them, as in
 pytorch#42654, only hides the failure. The same error occurs if some samples have two fields and

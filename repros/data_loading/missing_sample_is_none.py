@@ -47,16 +47,16 @@
 # choice = "Use the lines; with the fix as collate_fn, the error also names the sample and the field that is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""default_collate() does not accept None (torch/utils/data/_utils/collate.py). Its error message
-names the type but not the sample. The error depends on the first sample of the batch: if None
-follows a tensor, a number or a tuple, the message is different.
+"""The function default_collate() does not accept None (torch/utils/data/_utils/collate.py). Its
+error message names the type but not the sample. The error depends on the first sample of the batch:
+if None follows a tensor, a number or a tuple, the message is different.
 
 Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), produces
 smaller batches, and raises "IndexError: list index out of range" if a batch has no samples left.
-Instead, check which rows exist once, before you create the loader. The check reads each row once
+Instead, check once which rows exist, before you create the loader. The check reads each row once
 and does not keep it, so the loader still augments the rows in every epoch. If __getitem__() raises
-an error for a bad sample, change it to return None. fork_rng() restores the state of torch's CPU
-generator, but not that of `random` or NumPy.
+an error for a bad sample, change it to return None. The fork_rng() context restores the state of
+torch's CPU generator, but not that of `random` or NumPy.
 
 The check finds samples that are None in every epoch, but not a None inside a tuple. It also misses
 samples that are None at random, for example crops without an object: for these, draw again inside

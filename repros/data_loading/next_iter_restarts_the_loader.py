@@ -33,12 +33,12 @@
 # rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
-"""iter(loader) starts a new epoch (torch/utils/data/dataloader.py), and next() returns its first
-batch. Keep the iterator, and create a new one when it is exhausted. Without the try block, next()
-would raise StopIteration at the end, and next(batches, None) would mistake a batch that is None for
-the end. A DistributedSampler uses the same order in every epoch unless you call its set_epoch()
-before iter(). itertools.cycle(loader) stores the batches of the first epoch and repeats them in the
-same order, with the same augmentation.
+"""Calling iter(loader) starts a new epoch (torch/utils/data/dataloader.py), and next() returns its
+first batch. Keep the iterator, and create a new one when it is exhausted. Without the try block,
+next() would raise StopIteration at the end, and next(batches, None) would mistake a batch that is
+None for the end. A DistributedSampler uses the same order in every epoch unless you call its
+set_epoch() before iter(). An itertools.cycle(loader) stores the batches of the first epoch and
+repeats them in the same order, with the same augmentation.
 
 With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), the batches differ, but each is the first batch of a new permutation. In

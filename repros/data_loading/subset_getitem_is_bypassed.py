@@ -29,9 +29,9 @@
 From 2.1 on Subset has a __getitems__ method, which the loader prefers. This method reads the
 wrapped dataset and never calls self.__getitem__ (pytorch#100375). With batch_size=None, or inside a
 ConcatDataset, the loader reads row by row and applies the transform
-(torch/utils/data/_utils/fetch.py). random_split() creates plain Subsets, not instances of the
-subclass. Since the fix in torch, creating an instance of a subclass that only overrides __getitem__
-raises NotImplementedError (pytorch#163961).
+(torch/utils/data/_utils/fetch.py). Note that random_split() creates plain Subsets, not instances of
+the subclass. Since the fix in torch, creating an instance of a subclass that only overrides
+__getitem__ raises NotImplementedError (pytorch#163961).
 """
 
 from torch.utils.data import DataLoader, Subset

@@ -49,8 +49,8 @@ or truncated.
 With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError; without
 a length they map the bytes that exist. However, numpy.memmap() in its default mode "r+" does not
 raise an error: it extends the file with zeros, and then the size is right. Open data with mode="r",
-and delete any copy that was extended in this way. Both functions crash if the file is truncated
-while it is mapped, for example by a second copy onto the file.
+and delete any copy that was extended in this way. With both functions the process dies if the file
+is truncated while it is mapped, for example because a second copy overwrites it.
 
 In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and training with num_workers=0 died
 of the same signal. A lack of shared memory for batches cannot explain that.

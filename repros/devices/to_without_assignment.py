@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "x.to(device) on a tensor has no effect: the result was not assigned"
+# title = "x.to(device) on a tensor has no effect if the result is not assigned"
 # kind = "error"
 # symptom = "(?:Expected all tensors to be on the same device|is not on the expected device|Passed CPU tensor to MPS op)"
 # messages = [

@@ -28,7 +28,7 @@ its hooks on the parameters that require a gradient at that time. This set of pa
 change (docs: DistributedDataParallel), but DDP does not check it.
 
 Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, leave the
-backbone unfrozen from the start, and keep it unchanged with a learning rate of 0
+backbone unfrozen from the start, and use a learning rate of 0 to keep it unchanged
 (paninski-lab/lightning-pose#205).
 """
 

@@ -20,9 +20,9 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
-"""An expanded Multinomial cannot compute its entropy(), but a Multinomial built from expanded
-probabilities can (control). For a batch of probabilities, pass every new size: probs.expand(3, 2,
--1) corresponds to expand((3, 2)).
+"""On an expanded Multinomial entropy() fails, but on a Multinomial built from expanded
+probabilities it works (control). For a batch of probabilities, pass every new size: probs.expand(3,
+2, -1) corresponds to expand((3, 2)).
 
 The constructor stores a Binomial for entropy(), but expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).

@@ -19,8 +19,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.7", cuda = "<2.7" }
 # ///
-"""The divergence is NaN if the Uniform touches an end of the Beta's support. Uniform(0, 1) and
-Beta(1, 1) are the same distribution, so the divergence should be 0 (pytorch#144279).
+"""The divergence is NaN if the Uniform touches an end of the Beta's support. The distributions
+Uniform(0, 1) and Beta(1, 1) are the same, so the divergence should be 0 (pytorch#144279).
 
 The helper _x_log_x() multiplied x by log(x), which is 0 times -inf at 0. It now uses xlogy()
 (torch/distributions/kl.py, pytorch#144220). The divergence from Uniform(0, 2) to a Gamma is NaN up

@@ -29,7 +29,7 @@ mean of 10 by 0.0001. In float64 they are right. The format channels_last_3d has
 for 5-D inputs use that format in the corrected line.
 
 The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32, where the
-digits of a small variance cancel. If no digit is left, the kernel divides by sqrt(eps)
+digits of a small variance cancel. If no digits are left, the kernel divides by sqrt(eps)
 (aten/src/ATen/native/cpu/group_norm_kernel.cpp, pytorch#69067). Contiguous inputs had the same bug
 (pytorch#54293) until Welford's algorithm fixed it (pytorch#54921).
 """

@@ -35,7 +35,7 @@ ml-explore/mlx-lm#1544). Instead, divide the sums by the number of tokens in the
 excluding tokens with ignore_index. Sum in float32, because the sum over a few thousand tokens is
 inf in float16.
 
-`batches` has to be a list: a generator would be empty after the first line, and nothing would be
+Make `batches` a list: a generator would be empty after the first line, and nothing would be
 trained. If another label is ignored, such as 255 in segmentation, count labels != 255. If the model
 shifts the labels itself, as a language model does, count labels[:, 1:]. Otherwise the gradient is
 too small. With class weights, divide by the sum of the weights of the labels. In DDP each rank has

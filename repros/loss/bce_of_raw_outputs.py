@@ -33,7 +33,7 @@ torch.nn.BCELoss). A tutorial's linear model fails in this way (ray-project/ray#
 error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model's
 outputs stay unchanged. They are called logits, and their threshold is 0 instead of 0.5. If the
 model still applies a sigmoid, no error is raised, but this loss does not fall below 0.5, even for
-two samples that a line separates.
+two linearly separable samples.
 
 NaN is not between 0 and 1 either, so a NaN after the sigmoid causes the same error, but
 BCEWithLogitsLoss returns NaN without an error. It does not check the targets either: for a mask of

@@ -32,7 +32,7 @@ term is 1000 times too small compared to a cross entropy (17 times in HikariTJU/
 
 With "batchmean" the sum is divided only by the size of the first dimension. The result is right for
 the shape (batch, classes), but for (batch, tokens, classes) it is the divergence times the number
-of tokens. The corrected line sums over the last dimension, so that has to be the classes; for
+of tokens. The corrected line sums over the last dimension, so the classes have to come last; for
 (batch, classes, height, width) use sum(1). The mean() also counts padded tokens. To exclude them,
 use .sum(-1)[mask].sum() / mask.sum().clamp(min=1), which is 0 instead of NaN if all tokens are
 padding.

@@ -39,8 +39,9 @@ labels range from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLos
 error names the label that is out of range (aten/src/ATen/native/LossNLL.cpp). A GPU only reports a
 failed assertion (NVlabs/SegFormer#92).
 
-Do not shift labels that start at 0: a batch without class 0 would be trained on the wrong classes.
-If ignore_index is not -100, use its value in place of -100; otherwise 255 would become 254.
+Do not shift labels that start at 0: on a batch without class 0, the model would be trained on the
+wrong classes. If ignore_index is not -100, use its value in place of -100; otherwise 255 would
+become 254.
 
 If a mask of two classes holds gray values (milesial/Pytorch-UNet#291) such as 0 and 255
 (milesial/Pytorch-UNet#408), use mask // 255. If 255 marks void pixels, or -1 means "none"

@@ -29,7 +29,7 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The forward pass accepts a float64 target, the default of NumPy, or an integer target, but
-backward() raises an error. With binary_cross_entropy the forward pass already does.
+backward() raises an error. With binary_cross_entropy the error already occurs in the forward pass.
 
 The forward pass of mse_loss computes in the common dtype of both tensors. Until torch 2.12
 (pytorch#175743), its backward pass (aten/src/ATen/native/Loss.cpp) did not convert the gradient

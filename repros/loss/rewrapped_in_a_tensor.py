@@ -30,8 +30,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Calling torch.tensor() copies the value without its graph, and requires_grad=True makes the copy
-a leaf (docs: torch.tensor), so backward() succeeds but reaches no parameter. Variable(loss,
-requires_grad=True) does the same.
+a leaf (docs: torch.tensor), so backward() succeeds but reaches no parameter. The same happens with
+Variable(loss, requires_grad=True).
 
 The copy is meant to avoid the error "element 0 of tensors does not require grad", but then the loss
 does not change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the

@@ -27,12 +27,12 @@
 # ///
 """The backward pass runs the block again, and fails because the second run takes the other path.
 
-checkpoint() restores the state of torch's default generators for the second run, but no other state
-(torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own torch.Generator, a
-counter, or a flag that changed in between. With preserve_rng_state=False it does not restore the
-default generators either. checkpoint() compares only the shapes, dtypes and devices of the saved
-tensors (docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size, no
-error is raised, and the layer chosen in the second run is trained.
+For the second run, checkpoint() restores the state of torch's default generators, but no other
+state (torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own
+torch.Generator, a counter, or a flag that changed in between. With preserve_rng_state=False it does
+not restore the default generators either. The check in checkpoint() compares only the shapes,
+dtypes and devices of the saved tensors (docs: torch.utils.checkpoint). If the draw chooses between
+two layers of the same size, no error is raised, and the layer chosen in the second run is trained.
 
 Setting use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32)
 and still the default in 2.15, skips the comparison: the path of the second run is silently trained.

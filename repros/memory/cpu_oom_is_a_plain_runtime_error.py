@@ -61,8 +61,8 @@ the message (pytorch#48365) misses errors on the CPU, which say "can't allocate 
 enough memory" (pytorch#20618).
 
 If backward() fails, some weights already have a gradient from the failed batch. Calling zero_grad()
-clears it, and also the gradients that the window accumulated before it. Without this call, the next
-step uses the gradient of the failed batch.
+clears this gradient, and also the gradients that the window accumulated earlier. Without this call,
+the next step uses the gradient of the failed batch.
 
 In DDP all ranks have to skip the batch. If only one rank skips it, DDP silently averages the
 gradients of that rank's next batch with those of this batch on the other ranks. At the end the

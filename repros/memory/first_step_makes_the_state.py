@@ -38,7 +38,7 @@ parameters; SGD without momentum has none (torch/optim/adam.py, pytorch#18643,
 NVIDIA/Megatron-LM#4638).
 
 Every later step starts with parameters, gradients and state in memory. A batch size search that
-never calls step() measures the memory without the state (roboflow/rf-detr#1342). Two steps of a
+never calls step() measures the memory without the state (roboflow/rf-detr#1342). Two steps on a
 copy include the state and a second set of weights, so a batch that fits in these steps also fits in
 training. The two steps leave the model and the optimizer unchanged, but draw from the random
 generators like any other step. Some models cannot be copied: see autograd/deepcopy_of_weight_norm

@@ -22,7 +22,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Keeping the features of one token per image keeps the memory of all tokens
+"""Keeping the features of one token per image keeps the memory of all tokens in use
 (ViCCo-Group/thingsvision#150), because a slice is a view, and a view keeps the storage of its base
 (docs: tensor_view, pytorch#50432). The same is true of saved files (pytorch#33101).
 

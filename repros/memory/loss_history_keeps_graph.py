@@ -27,8 +27,8 @@ loss.detach() to the list.
 
 Calling backward() frees the saved tensors but keeps the nodes of the graph, which use host memory:
 10 to 20 KB per step for ten layers, over 1 MB for 200 steps of a GRUCell. Without a call to
-backward(), as in validation or for a loss that is only logged, the whole graph stays. `del loss`
-does not free the graph.
+backward(), as in validation or for a loss that is only logged, the whole graph stays. Deleting the
+loss with `del loss` does not free the graph.
 
 Unlike item(), detach() does not wait for the device. The call to float() is for losses in bfloat16,
 where a sum stops growing early because 256 + 1 is 256. Omit it for losses in float64. Writing `+=`

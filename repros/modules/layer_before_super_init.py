@@ -30,7 +30,7 @@
 # ///
 """The traceback ends in torch's __setattr__, called from the line of __init__ that creates a layer.
 
-Module.__init__() creates the dictionaries in which layers are registered
+The dictionaries in which layers are registered are created by Module.__init__()
 (torch/nn/modules/module.py), so super().__init__() has to come first. This call is easily forgotten
 (Genentech/gReLU#188), and the generated __init__() of a dataclass never makes it. If a mixin comes
 before Module and does not call super().__init__() itself, the call does not reach Module either.

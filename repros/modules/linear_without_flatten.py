@@ -34,9 +34,9 @@ number of columns.
 
 Linear multiplies the last dimension and treats all others as rows (docs: torch.nn.Linear), so 2
 images with 8 maps of 4 x 4 are 64 rows of 4. If the width happens to equal in_features, no error is
-raised, and the loss receives shape [2, 8, 4, 5]. If the message reports as many rows as there are
-images, no flatten is missing: in_features differs from the number of columns. A flatten() in the
-model's forward() is lost in Sequential(*model.children()) (pytorch#15129).
+raised, and the loss receives a tensor of shape [2, 8, 4, 5]. If the message reports as many rows as
+there are images, no flatten is missing: in_features differs from the number of columns. A flatten()
+in the model's forward() is lost in Sequential(*model.children()) (pytorch#15129).
 """
 
 import torch

@@ -33,7 +33,7 @@
 # when = "the samples are along the first dimension"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch warns, and the weights are normalized over the samples of the batch.
+"""torch issues a warning, and the weights are normalized over the samples of the batch.
 
 The implicit dim is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
 (torch/nn/functional.py). For [batch, classes] the implicit dim is right, so the warning is easily
