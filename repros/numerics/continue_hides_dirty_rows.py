@@ -20,7 +20,7 @@
 # retired = "arithmetic in which torch plays no part, and no report of it was found; no other id carries it"
 # ///
 """If every 33rd row is bad, 97 of 100 batches of 32 rows contain a bad row and are skipped; without
-bad rows (control) no batch is skipped.
+bad rows (control), no batch is skipped.
 
 Skipping batches with `continue` also distorts averages and sums over the batches
 (automl/TFM-Playground#20).

@@ -21,11 +21,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the cause is that of numerics/best_state_is_an_alias, in a longer story"
 # ///
-"""A run that became NaN stops like any other, because `nan < best` is False, but the "best" model
+"""A run whose loss became NaN stops normally, because `nan < best` is False, but the "best" model
 that it restores predicts nan.
 
 The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so the NaN also
-ruins the saved state. With a copy (control) the restored model is fine.
+corrupts the saved state. With a copy (control), the restored model is intact.
 """
 
 import copy

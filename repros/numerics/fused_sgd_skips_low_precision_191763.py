@@ -27,18 +27,19 @@
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
-"""After step() with fused=True, only the last of 65 weights has moved; without fused (control), all
-weights have moved.
+"""After step() with fused=True, only the last of 65 weights has changed; without fused (control),
+all of them have.
 
-The vectorized part of the kernel never writes the parameter; only the remainder that does not fill
-a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). So a parameter shorter than a
-vector, such as a bias of 5, moves correctly. Without fused, weights in bfloat16 do not move if a
-step is too small for the 8 bits of bfloat16, which is a different failure. float16 is skipped too,
-with or without momentum; float32 and float64 are right (pytorch#191763), and so are fused Adam,
-AdamW and Adagrad.
+The vectorized part of the kernel never writes the parameter, so only the remainder that does not
+fill a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). A parameter shorter than a
+vector, such as a bias of 5, is therefore updated correctly. Without fused, weights in bfloat16 may
+also stay unchanged if a step is too small for the 8 bits of bfloat16, but that is a different
+failure. Parameters in float16 are skipped too, with or without momentum. Those in float32 and
+float64 are updated correctly (pytorch#191763), and so are all of them by fused Adam, AdamW and
+Adagrad.
 
-Leave fused out: fused=False also turns off the foreach loop that torch chooses for parameters on
-CUDA (torch/optim/sgd.py).
+Leave fused out instead of passing False, because fused=False also turns off the foreach loop that
+torch chooses for parameters on CUDA (torch/optim/sgd.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An isnan() check on the loss lets an infinite loss ruin the weights"
+# title = "An isnan() check on the loss lets an infinite loss corrupt the weights"
 # kind = "silent"
 # symptom = "the loss was inf, the weight is -inf"
 # origin = "usage"
@@ -30,21 +30,23 @@
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # model.zero_grad()
 # '''
-# choice = "Use the lines; use the fix for sparse gradients, or on a GPU, where the fix reads the device once and the lines once for each parameter"
+# choice = "Use the lines; use the fix for sparse gradients or on a GPU, where the fix reads from the device once and the lines once for each parameter"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The check passes, the step runs and the weight is -inf, because the loss is inf and isnan(inf) is
-False.
+"""The loss is inf, and because isnan(inf) is False, the check passes, the step runs and the weight
+becomes -inf.
 
-isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed to isfinite() for
-that reason (inferno-pytorch/inferno#119). But the step uses the gradients, not the loss. Even
-isfinite() of the loss alone misses the inf of an earlier accumulated batch, the inf of another
-rank, and a finite loss whose gradient is not finite, such as a root at 0.
+For both inf and NaN, isfinite() is False (docs: torch.isfinite), and a NaN detector was changed to
+isfinite() for that reason (inferno-pytorch/inferno#119). But the step uses the gradients, not the
+loss. Checking only the loss, even with isfinite(), misses an inf from an earlier accumulated batch
+or from another rank, and a finite loss whose gradient is not finite, such as that of a square root
+at 0.
 
-The lines protect the weights. By then, a BatchNorm has already added an infinite input to its
-running statistics, and skipping the step does not undo this. A finite gradient whose square
-overflows, such as 1e22, passes too: the second moment of Adam, RMSprop or Adagrad is inf from then
-on, and the weight stops moving. clip_grad_value_() before the step prevents that.
+The corrected code protects the weights only. By then, a BatchNorm has already added an infinite
+input to its running statistics, and skipping the step does not undo this. A finite gradient whose
+square overflows, such as 1e22, also passes the check. From then on, the second moment of Adam,
+RMSprop or Adagrad is inf, and the weight stops changing. Calling clip_grad_value_() before the step
+prevents that.
 """
 
 import torch

@@ -27,16 +27,16 @@
 # when = "the logits of one sample differ by more than about 100 (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""If the logits of one sample are far apart, the softmax rounds the probability of its label to 0,
-the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
+"""If the logits of one sample are far apart, the softmax rounds the probability of the label to 0,
+so the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
 
-log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). The usual advice
-is to add 1e-8 inside the log (NVIDIA/apex#358). The loss is then finite, but the gradient is 0
-where it should be largest.
+The probability is never computed by log_softmax() (docs: torch.nn.functional.log_softmax). The
+usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). This makes the loss finite, but the
+gradient is 0 where it should be largest.
 
-The loss of a label whose own logit is -inf, as written by a mask, stays inf. In a focal loss, use
-logp from log_softmax() and p = logp.exp(). With an exponent below 1, (1 - p) ** gamma itself has a
-nan gradient where p is 1.
+The loss stays inf if the label's own logit is -inf, for example because of a mask. In a focal loss,
+compute logp with log_softmax() and p = logp.exp(). If gamma is below 1, the gradient of (1 - p) **
+gamma is itself nan where p is 1.
 """
 
 import torch

@@ -21,17 +21,19 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1" }
 # ///
-"""The logsumexp over the vocabulary of a language model is inf if the logits are nearly equal.
+"""The logsumexp over a language model's vocabulary is inf if the logits are nearly equal.
 
-logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
-(aten/src/ATen/native/ReduceOps.cpp), which is float16: 65519 ones are rounded to its largest
-number, 65504, and 65520 ones to inf. The logarithm, 11.2, would fit. The gradient is zero, so a
-penalty on the logsumexp, such as a z-loss, trains nothing. The mean of float16 overflowed in the
-same way (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
+The implementation, logsumexp_out_impl, subtracts the maximum and sums the exponentials into the
+result (aten/src/ATen/native/ReduceOps.cpp), whose dtype is float16. There, a sum of 65519 ones is
+rounded to the largest number, 65504, and a sum of 65520 ones to inf. The logarithm, 11.2, would
+fit. The gradient is zero, so a penalty on the logsumexp, such as a z-loss, trains nothing. The mean
+of float16 overflowed in the same way (pytorch#91597). CUDA was not measured. bfloat16 has the range
+of float32.
 
-log_softmax() of these logits is -inf, and their cross entropy is inf: pass x.float() there too. For
-a z-loss, compute the square in float32, because the square of 256 overflows with few logits too.
-Also scale the loss: spread over 70000 logits, a small gradient is rounded to 0 in float16.
+For these logits, log_softmax() returns -inf and the cross entropy is inf, so pass x.float() there
+too. For a z-loss, compute the square in float32, because even with few logits the square of 256
+overflows. Also scale the loss, because a small gradient spread over 70000 logits is rounded to 0 in
+float16.
 """
 
 import torch

@@ -34,20 +34,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The output in train mode is finite again, but in eval mode it is NaN even after 100 clean
+"""In train mode the output is finite again, but in eval mode it is still NaN after 100 clean
 batches.
 
-The forward in train mode writes the statistics of the batch into the moving averages running_mean
-and running_var (docs: torch.nn.BatchNorm1d). No clean batch removes a NaN from an average, whatever
-the momentum. Other channels stay finite, and track_running_stats=False keeps no average. Skipping
-the step does not help, because the forward has already run: check the inputs before the forward.
-The check of the loss is still needed for a label that is NaN. To repair a poisoned model, call
-reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
-DistributedDataParallel, all ranks have to skip together.
+In train mode, the forward pass writes the statistics of the batch into the moving averages
+running_mean and running_var (docs: torch.nn.BatchNorm1d). Whatever the momentum, clean batches do
+not remove a NaN from an average. Other channels stay finite, and with track_running_stats=False
+there is no average. Skipping the step does not help, because the forward pass has already run, so
+check the inputs before it. The loss must still be checked in case a label is NaN. To repair a
+poisoned model, call reset_running_stats() on each BatchNorm, and run some clean batches in train
+mode. With DistributedDataParallel, all ranks have to skip the same batch.
 
-The lines detect only bad inputs. x is finite if a layer before the BatchNorm overflows, or if the
-square of an x of 1e20 overflows in running_var: look for inf and NaN in the buffers after the
-forward.
+The corrected code detects only bad inputs. The statistics also become bad for a finite x if a layer
+before the BatchNorm overflows, or if the square of an x of 1e20 overflows in running_var. To detect
+this, check the buffers for inf and NaN after the forward pass.
 """
 
 import torch

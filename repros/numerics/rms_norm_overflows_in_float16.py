@@ -23,11 +23,11 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4,<2.6", cuda = ">=2.4,<2.6" }
 # ///
-"""Rows that RMSNorm should scale to 1 become 0 as soon as one activation is 256 or more.
+"""Rows that RMSNorm should scale to 1 become 0 as soon as one activation reaches 256.
 
-rms_norm() computed the squares in the dtype of the input on every device
-(aten/src/ATen/native/layer_norm.cpp, pytorch#134106); 300 squared is above 65504, the largest
-float16. Since 2.6, rms_norm() computes in float32. CUDA was not measured.
+On every device, rms_norm() computed the squares in the dtype of the input
+(aten/src/ATen/native/layer_norm.cpp, pytorch#134106), but the square of 300 is above 65504, the
+largest float16 number. Since 2.6, rms_norm() computes in float32. CUDA was not measured.
 """
 
 import torch

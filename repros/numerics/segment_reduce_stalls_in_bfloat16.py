@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "segment_reduce returns 1/16 for the mean of 4096 ones in bfloat16 on the CPU"
+# title = "segment_reduce() returns 1/16 for the mean of 4096 ones in bfloat16 on the CPU"
 # kind = "silent"
 # symptom = "the mean is 0.0625, not 1.0"
 # origin = "torch"
@@ -20,14 +20,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The mean of a long segment is a fraction of its values.
+"""The mean of a long segment is much smaller than the values in it.
 
 The kernel sums the values in `scalar_t initial_value`, which is bfloat16
-(aten/src/ATen/native/SegmentReduce.cpp): in bfloat16, 256 + 1 is 256. So the sum of the segment is
-256, and the mean is 256 / 4096. In float16 the sum stops at 2048, so the mean is 1/2; "sum" fails
-in the same way. index_reduce sums, and possibly counts, in bfloat16 too (pytorch#139242). Over 4096
-rows of a column of ones, its mean is also 1/16 on 2.3 and later. On 1.13 and 2.0 its mean is 1,
-because the count stops with the sum.
+(aten/src/ATen/native/SegmentReduce.cpp), where 256 + 1 is 256. So the sum of the segment is 256,
+and the mean is 256 / 4096. In float16 the sum stops at 2048, so the mean is 1/2. The "sum"
+reduction fails in the same way. The sums, and possibly the counts, of index_reduce() are in
+bfloat16 too (pytorch#139242). Over 4096 rows of a column of ones, its mean is also 1/16 on 2.3 and
+later. On 1.13 and 2.0 its mean is 1, because the count stops growing together with the sum.
 """
 
 import torch

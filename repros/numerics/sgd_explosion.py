@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SGD on unscaled features writes NaN into the weights within a few steps"
+# title = "SGD on unscaled features turns the weights into NaN within a few steps"
 # kind = "silent"
 # symptom = "weight is nan after step"
 # elsewhere = [
@@ -33,17 +33,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A linear regression trained with SGD on features between -500 and 500 ends in NaN; on the same
-features normalized (control) it does not.
+"""A linear regression trained with SGD on features between -500 and 500 ends in NaN, but not if the
+same features are normalized (control).
 
-Features this large make the squared error huge, and each step overshoots; the advice is to
-normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with
-one deviation for all columns, a small feature next to a large feature stays small and trains
-nothing. Targets in the thousands have the same effect on a network of two layers, however small its
-features are. If hundreds of columns rise and fall together, their steps add up: such data also
-needs a smaller lr. Small batches need a smaller lr too if a column has a few far values, such as
-incomes (their logarithm trains), or is 1 in one row of a thousand: a single standardized value of
-30 overshoots.
+Features this large make the squared error huge, and each step overshoots. The usual advice is to
+normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and standard
+deviation. With one deviation for all columns, a small feature next to a large one stays small, and
+nothing is learned from it. Targets in the thousands have the same effect on a network of two
+layers, however small its features are. If hundreds of columns rise and fall together, their steps
+add up, so such data also needs a smaller lr. Small batches need a smaller lr too if a column has a
+few outliers, such as incomes (their logarithm trains well), or is 1 in only one row of a thousand,
+because a single standardized value of 30 overshoots.
 """
 
 import torch

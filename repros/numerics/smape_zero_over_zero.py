@@ -25,13 +25,13 @@
 # when = "prediction and target are both 0 in one row"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The metric is nan although predictions and targets are finite: |p - t| / (|p| + |t|) is 0/0 in a
-row where both are 0, and the mean over all rows is nan.
+"""The metric is nan although predictions and targets are finite. In a row where both are 0, |p - t|
+/ (|p| + |t|) is 0/0, which makes the mean over all rows nan.
 
-Such a row is predicted exactly, and the fixes of other libraries count it as 0 (uber/causalml#1050,
-unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with a nonzero prediction is inf, and the
-lines do not fix that. In float16 a sum above 65504 is inf, and its row counts as 0: pass float32 to
-the lines.
+The prediction for such a row is exact, and other libraries have fixed this by counting the row as 0
+(uber/causalml#1050, unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with a nonzero
+prediction gives inf, which the corrected code does not fix. In float16 a sum above 65504 is inf,
+and its row counts as 0, so pass float32 tensors to this code.
 """
 
 import torch

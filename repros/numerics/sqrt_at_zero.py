@@ -32,18 +32,19 @@
 # squared = (a - b).square().sum(-1)
 # distance = apply_where(squared > 0, torch.sqrt, squared)
 # '''
-# choice = "Use the lines; use the fix if the function under the mask is longer than a root"
+# choice = "Use the lines; use the fix if the masked expression is more than a square root"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The distance is 0 and its gradient is NaN: the derivative of sqrt at 0 is inf, the derivative of
-the square is 0, and their product is NaN (pytorch#2421). The root of a mean, as in RMSE, fails in
-the same way.
+"""A distance of 0 has a NaN gradient, because the derivative of sqrt at 0 is inf, the derivative of
+the square is 0, and their product is NaN (pytorch#2421). The square root of a mean, as in RMSE,
+fails in the same way.
 
-vector_norm() defines the gradient at 0 as 0, and so does norm() since the report of 2017, while
+At 0, vector_norm() defines the gradient as 0, as norm() has done since the report of 2017, while
 pow(2).sum().sqrt() gives NaN (pytorch#2775). But the second derivative of vector_norm() at 0 is
-NaN, which breaks a gradient penalty; the lines give both derivatives. In the lines, a square that
-underflows counts as 0: the square of 1e-23 in float32, or of 1e-4 in float16. Clipping is advised
-against such NaNs (TFboys-lzz/MPSCL#2), but keeps them.
+NaN, which breaks a gradient penalty; with the corrected code, both derivatives are finite. This
+code treats a square that underflows as 0, for example the square of 1e-23 in float32 or of 1e-4 in
+float16. Clipping is sometimes recommended against such NaNs (TFboys-lzz/MPSCL#2), but does not
+remove them.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Standardizing a batch of one sample gives nan: std() of one value is nan"
+# title = "Standardizing a batch of one sample gives nan, because std() of one value is nan"
 # kind = "silent"
 # symptom = "the standardized advantage of one sample is nan"
 # messages = ["(std|var)\\(\\): degrees of freedom is <= 0"]
@@ -25,15 +25,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training succeeds up to the last batch of the epoch, which has one sample, and everything is nan
-from there on (DLR-RM/stable-baselines3#1025).
+"""Training works up to the last batch of the epoch, which has a single sample, and everything is
+nan from then on (DLR-RM/stable-baselines3#1025).
 
-By default std() divides by n - 1, and 0 / 0 is nan (pytorch#29372). The 1e-8 guards against a
-standard deviation of zero, not against a deviation of nan (DLR-RM/stable-baselines3#325). With
-unbiased=False the deviation is 0, and so is the advantage, because x is its own mean: the model
-learns nothing from the sample. The lines leave the sample unchanged. With std(0), the deviation of
-each column, the exception is one row: test len(x) > 1. In float16 1e-8 is 0, and equal values give
-nan as well: standardize x.float().
+By default std() divides by n - 1, so for one value it computes 0 / 0, which is nan (pytorch#29372).
+The 1e-8 protects against a standard deviation of zero, but not of nan
+(DLR-RM/stable-baselines3#325). With unbiased=False the deviation is 0, and so is the advantage,
+because x is its own mean: the model learns nothing from the sample. The corrected code leaves the
+sample unchanged. With std(0), the deviation of each column, the exception is a single row, so test
+len(x) > 1 instead. In float16 1e-8 is 0, so equal values give nan as well; standardize x.float()
+instead.
 """
 
 import warnings

@@ -20,15 +20,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The counts of unique() omit every NaN: each NaN is among the values, with a count of 0.
+"""The counts of unique() omit NaN: each NaN is listed among the values, but with a count of 0.
 
 The kernel looked the counts up in a hash map, where a NaN is never found because it is not equal to
-itself (pytorch#94886). The sorting kernel counts a NaN (pytorch#107846, reverted before 2.2 and
-back as pytorch#113420). Each NaN is still a separate value with a count of 1, whereas
+itself (pytorch#94886). The sorting kernel counts NaN correctly (pytorch#107846, reverted before 2.2
+and restored as pytorch#113420). Each NaN is still a separate value with a count of 1, whereas
 numpy.unique() merges all NaN values.
 
-return_inverse was wrong too: in a tensor of 3, NaN and 1, the NaN got the number 0, which belongs
-to another value. With dim=0 the counts were right.
+The indices of return_inverse were wrong too: in a tensor of 3, NaN and 1, the NaN got the index 0,
+which belongs to another value. With dim=0 the counts were right.
 """
 
 import torch

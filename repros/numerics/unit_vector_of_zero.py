@@ -27,13 +27,14 @@
 """A row of zeros, from an unknown word (huggingface/sentence-transformers#625) or after a ReLU
 (CorentinJ/Real-Time-Voice-Cloning#678), becomes 0 / 0.
 
-torch.nn.functional.normalize(), the answer of huggingface/sentence-transformers#625, divides by at
+The answer in huggingface/sentence-transformers#625, torch.nn.functional.normalize(), divides by at
 least 1e-12. This fixes the value, which is enough if x is not trained. The gradient of such a row
-is divided by 1e-12 as well: one step of SGD ruins the weights that produced the row. In float16,
-1e-12 is 0, and the value is nan again.
+is divided by 1e-12 as well: one step of SGD then destroys the weights that produced the row. In
+float16, 1e-12 is 0, so the value is nan again.
 
-With the lines, a vector whose squares underflow, below 1e-23 in float32, counts as zero too (x /
-norm was inf). The second derivative of a zero row is nan: a gradient penalty has to omit such rows.
+The corrected code also treats a vector as zero if its squares underflow, below 1e-23 in float32 (x
+/ norm was inf). The second derivative for a zero row is nan, so a gradient penalty has to omit such
+rows.
 """
 
 import torch
