@@ -47,11 +47,11 @@ reverted (pytorch#53843, pytorch#55169).
 
 A step with an infinite gradient has to be skipped. The corrected code divides finite gradients by
 the largest gradient, which keeps their direction and leaves a norm of at least max_norm to clip.
-Dividing by largest / max_norm would fail: this quotient is itself inf if max_norm is below 1 and
-the largest gradient is near the limit of its dtype, which float16 soon reaches. In the corrected
-code, clip_grad_norm_() returns the norm of the divided gradients. In float16 this norm is inf above
-65504, for example for 200000 equal gradients with a max_norm of 1000. On 1.13, clamp() does not
-accept float16 on the CPU.
+The divisor is not simply largest / max_norm, because this quotient is itself inf if max_norm is
+below 1 and the largest gradient is near the limit of its dtype, which float16 soon reaches. In the
+corrected code, clip_grad_norm_() returns the norm of the divided gradients. In float16 this norm is
+inf above 65504, for example for 200000 equal gradients with a max_norm of 1000. On 1.13, clamp()
+does not accept float16 on the CPU.
 """
 
 import torch

@@ -43,7 +43,7 @@ not remove a NaN from an average. Other channels stay finite, and with track_run
 there is no average. Skipping the step does not help, because the forward pass has already run, so
 check the inputs before it. The loss must still be checked in case a label is NaN. To repair a
 poisoned model, call reset_running_stats() on each BatchNorm, and run some clean batches in train
-mode. With DistributedDataParallel, all ranks have to skip the same batch.
+mode. With DistributedDataParallel, all ranks have to skip the step together.
 
 The corrected code detects only bad inputs. The statistics also become bad for a finite x if a layer
 before the BatchNorm overflows, or if the square of an x of 1e20 overflows in running_var. To detect

@@ -19,9 +19,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the explosion showed for input scales from 8 to 25 only and nobody has reported it; numerics/sgd_explosion carries what is left"
 # ///
-"""nn.Linear initializes its own weights, uniformly within 1/sqrt(fan_in) (pytorch#57109). On a
-square layer, xavier_uniform_() uses sqrt(6 / (fan_in + fan_out)), 1.73 times as much (docs:
-torch.nn.init).
+"""By default, nn.Linear initializes its weights uniformly within a bound of 1/sqrt(fan_in)
+(pytorch#57109). The bound of xavier_uniform_() is sqrt(6 / (fan_in + fan_out)), which is 1.73 times
+as large for a square layer (docs: torch.nn.init).
 """
 
 import torch

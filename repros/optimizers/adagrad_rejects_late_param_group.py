@@ -24,19 +24,19 @@
 # '''
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
 # ///
-"""step() raises after Adagrad was given more parameters, for example when layers are unfrozen.
+"""After more parameters have been added to Adagrad, for example to unfreeze layers, step() fails.
 
-Only Adagrad created its state in the constructor (pytorch#53692), and a group that was added later
-had no state. step() now creates missing state (torch/optim/adagrad.py). In the lines, another
-Adagrad over the same parameters creates the state: give it the initial_accumulator_value of the
-first Adagrad, if there is one.
+Unlike other optimizers, Adagrad created its state in the constructor (pytorch#53692), so a group
+that was added later had no state. Now step() creates missing state (torch/optim/adagrad.py). In the
+corrected code, another Adagrad over the same parameters creates the state. If the first Adagrad has
+an initial_accumulator_value, pass the same value to the other.
 
-The lines do not fix two other causes of the same text: a loaded state that lacks the parameter, and
-a new parameter put into param_groups in place of an old parameter.
+The same message has two other causes, which this code does not fix: a loaded state that lacks the
+parameter, and a new parameter that replaces an old one in param_groups.
 
-Listing a frozen layer from the start raises no KeyError either. But DistributedDataParallel ignores
-a layer that was frozen when the model was wrapped: once the layer is unfrozen, the ranks drift
-apart.
+Passing a frozen layer to the optimizer from the start also avoids the KeyError. But
+DistributedDataParallel ignores a layer that was frozen when the model was wrapped, so the ranks
+drift apart once the layer is unfrozen.
 """
 
 import traceback

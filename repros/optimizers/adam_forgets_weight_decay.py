@@ -25,14 +25,15 @@
 warning.
 
 Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
-divides the sum by the size of the gradients (torch/optim/adam.py). The larger the gradients, the
-less decay remains; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight itself
-(pytorch#21250), by lr * weight_decay per step. With lr=1e-3 and the 1e-4 that people give to Adam,
-this is 0.01% in 1000 steps, so choose weight_decay again.
+normalizes the sum by the magnitude of the gradients (torch/optim/adam.py). The larger the
+gradients, the weaker the decay. The same applies to NAdam, Adamax, Adagrad and RMSprop. AdamW
+shrinks the weight itself (pytorch#21250), by lr * weight_decay per step. With lr=1e-3 and a
+weight_decay of 1e-4, which is common for Adam, this is only 0.01% in 1000 steps, so choose a new
+weight_decay.
 
-The decay of AdamW has to exceed the rounding of the weight. A float32 weight does not shrink with
-lr * weight_decay of 1e-8, nor does a bfloat16 weight with 1e-3. A weight with zero gradients is the
-opposite case: Adam shrinks it by lr per step, far more than AdamW.
+The decay of AdamW must be larger than the rounding error of the weight. A float32 weight does not
+shrink if lr * weight_decay is 1e-8, nor does a bfloat16 weight if it is 1e-3. A weight with zero
+gradients is the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
 """
 
 import torch

@@ -24,15 +24,15 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.4", cuda = ">=2.0,<2.4" }
 # ///
-"""From the second step on, the weights differ from those with foreach=False. With the default
+"""From the second step on, the weights differ from the weights with foreach=False. With the default
 lambd, or after many steps, the step size stays too large.
 
 The step size is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
-implementation raised only t to the power of alpha (pytorch#125440). 2.0 also made foreach the
-default on CUDA (pytorch#92724; not measured).
+implementation applied the power of alpha to t alone (pytorch#125440). Release 2.0 also made foreach
+the default on CUDA (pytorch#92724; not measured).
 
-load_state_dict() of a checkpoint that was made with foreach=True sets foreach=True again:
-afterwards, write group["foreach"] = False for each group in optimizer.param_groups.
+Loading a checkpoint that was saved with foreach=True sets foreach=True again. After
+load_state_dict(), set group["foreach"] = False for each group in optimizer.param_groups.
 """
 
 import torch

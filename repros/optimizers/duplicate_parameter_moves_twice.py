@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter that one group lists twice is updated twice per step"
+# title = "A parameter that is listed twice in one group is updated twice per step"
 # kind = "silent"
 # symptom = "optimizer contains a parameter group with duplicate parameters.*moved by 2, not 1"
 # messages = ["optimizer contains a parameter group with duplicate parameters"]
@@ -29,20 +29,20 @@
 # optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
 # check_parameters(torch.nn.ModuleList([embedding, head]), optimizer)  # raises at one listed twice
 # '''
-# choice = "Use the lines; add the check if other code makes the list"
+# choice = "Use the lines; add the check if other code builds the list"
 # affected = { cpu = ">=1.13" }
 # ///
-"""One warning at the start says "in future, this will cause an error", and each step on the CPU
-updates the tied weight twice. The weight moves twice as far with plain SGD and Adam, almost three
-times as far after ten steps with a momentum of 0.9, and 1.4 times or more in the first step of
-RMSprop and Adagrad.
+"""A single warning at the start says "in future, this will cause an error", and each step on the
+CPU updates the tied weight twice. With plain SGD and Adam, the weight moves twice as far. With a
+momentum of 0.9, it moves almost three times as far in ten steps, and in the first step of RMSprop
+and Adagrad, 1.4 times as far or more.
 
-Across groups, a repeated parameter is an error (pytorch#40967). Within a group it was meant to be
-an error too, but was changed to a warning because the error broke a library's tests
-(pytorch#41597).
+A parameter that is repeated across groups causes an error (pytorch#40967). Within a group,
+repetition was also meant to be an error, but this was changed to a warning because it broke a
+library's tests (pytorch#41597).
 
-A checkpoint of an optimizer that held the weight twice does not load into the optimizer of the
-lines: a ValueError says that the group has a different size.
+The optimizer in the corrected code cannot load a checkpoint of an optimizer that held the weight
+twice: a ValueError says that the group has a different size.
 """
 
 import warnings

@@ -24,18 +24,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The frozen layer changes slightly with every step. It still has its old gradient or a gradient of
-zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
+"""The frozen layer still changes slightly with every step, because it still has its old gradient or
+a gradient of zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740,
+torch/optim/sgd.py).
 
-With a gradient of zeros, the layer is moved by momentum, as here, by weight decay
-(iamwangyabin/S-Prompts#2), and by Adam. SGD without momentum or weight decay does not move the
-layer, nor does RMSprop without momentum. zero_grad() writes zeros with set_to_none=False, which was
-the default before torch 2.0; since then it removes the gradients by default (docs:
-torch.optim.Optimizer.zero_grad). The layer also moves if nothing clears its gradients, as in a loop
-over the parameters that require a gradient.
+With a gradient of zeros, the layer is changed by momentum (as here), by weight decay
+(iamwangyabin/S-Prompts#2), and by Adam. It is not changed by SGD without momentum and weight decay,
+or by RMSprop without momentum. With set_to_none=False, which was the default before torch 2.0,
+zero_grad() writes zeros; since then it removes the gradients by default (docs:
+torch.optim.Optimizer.zero_grad). The layer also changes if its gradients are never cleared, for
+example because the code clears only parameters that require a gradient.
 
-The running statistics of a BatchNorm are not parameters and keep changing: eval() of the layer
-stops them.
+The running statistics of a BatchNorm are not parameters and keep changing until eval() is called on
+the layer.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD with momentum raises for a parameter that gets its first gradient later"
+# title = "Fused SGD with momentum fails for a parameter that gets its first gradient later"
 # kind = "error"
 # symptom = "expected Tensor as element 1 in argument 2, but got NoneType"
 # messages = ["expected Tensor as element \\d{1,9} in argument 2, but got NoneType"]
@@ -19,19 +19,20 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""step() raises TypeError in the step in which a frozen layer is unfrozen, or a head or an expert
-is used for the first time.
+"""A TypeError occurs in the first step() after a frozen layer has been unfrozen, or a head or an
+expert has been used for the first time.
 
-_fused_sgd creates the momentum buffers only if no parameter of the group has a buffer yet. Later it
-passes the None of the new parameter to torch._fused_sgd_(), which accepts only tensors
-(torch/optim/sgd.py). No kernel is reached, so CUDA should fail in the same way (not measured).
+The momentum buffers are created only if no parameter of the group has a buffer yet. Later,
+_fused_sgd passes None as the buffer of the new parameter to torch._fused_sgd_(), which accepts only
+tensors (torch/optim/sgd.py). The error occurs before any kernel runs, so CUDA should fail in the
+same way (not measured).
 
-Nesterov momentum, dampening and weight decay do not change this. SGD is right without momentum,
-with foreach=True, or with neither foreach nor fused, and so are fused Adam, AdamW and Adagrad. To
-keep fused=True, put the parameters that start together into a separate group (control).
+Nesterov momentum, dampening and weight decay make no difference. SGD works without momentum, with
+foreach=True, or with neither foreach nor fused, and so do fused Adam, AdamW and Adagrad. To keep
+fused=True, put the parameters that start training at the same time into a separate group (control).
 
-load_state_dict() of a checkpoint that was made with fused=True sets fused=True again, and the error
-returns: afterwards, write group["fused"] = None for each group in optimizer.param_groups.
+Loading a checkpoint that was saved with fused=True sets fused=True again, and the error returns.
+After load_state_dict(), set group["fused"] = None for each group in optimizer.param_groups.
 """
 
 import torch

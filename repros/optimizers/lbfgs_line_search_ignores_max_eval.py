@@ -19,15 +19,16 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""One step of LBFGS can evaluate the model many more times than its limit, max_eval.
+"""One step of LBFGS can evaluate the model many more times than max_eval allows.
 
-The line search counts its own evaluations up to max_ls, 25 by default, and step() did not pass on
-how many evaluations max_eval leaves (torch/optim/lbfgs.py, pytorch#91581). So the step exceeds the
-limit by the evaluations of its last line search: many with a small lr, as here, and few if line
-searches are short.
+The line search limits its own evaluations to max_ls, 25 by default, and step() did not tell it how
+many evaluations max_eval still allowed (torch/optim/lbfgs.py, pytorch#91581). The step therefore
+exceeds the limit by the evaluations of its last line search. These are many with a small lr, as
+here, and few if line searches are short.
 
-Since the fix, the step still exceeds the limit by one at times, with max_eval of 1, 2, 5 and 10 on
-Rosenbrock's function. Without a line search, a max_eval of 1 also becomes 2.
+Since the fix, the step sometimes still exceeds the limit by one, for example with a max_eval of 1,
+2, 5 and 10 on Rosenbrock's function. Without a line search, a max_eval of 1 also leads to 2
+evaluations.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LBFGS raises in a loop that calls step() without a closure"
+# title = "LBFGS fails in a loop that calls step() without a closure"
 # kind = "error"
 # symptom = "LBFGS\\.step\\(\\) missing 1 required positional argument: 'closure'"
 # messages = ["LBFGS\\.step\\(\\) missing 1 required positional argument: .closure."]
@@ -34,17 +34,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step raises a TypeError: LBFGS evaluates the loss at several points in one step, and
-needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the text.
-step() returns the loss of the first point, before the step. Clip gradients inside the closure.
-LBFGS accepts only one parameter group. The loss has to be the same function at every point: use no
-dropout, and the same batch, all the data, in every step. In a loop over mini-batches, the lines
-diverge without a line search: the loss of a small network went from 0.6 to over a million in five
-epochs. BatchNorm counts each evaluation, about ten per step, as a batch.
+"""The first step raises a TypeError, because LBFGS evaluates the loss at several points in one step
+and needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the
+message. The corrected code's step() returns the loss at the first point, before the step. Clip
+gradients inside the closure. LBFGS accepts only one parameter group. The loss has to be the same
+function at every point, so do not use dropout, and use the same batch, all the data, in every step.
+In a loop over mini-batches, this code diverges without a line search: the loss of a small network
+went from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, about ten per
+step, as a batch.
 
-A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. The
-loss is then the same at every point, and LBFGS stops after one step of gradient descent. LBFGS then
-ends far from a minimum that it reaches at once with a real closure.
+A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. But
+the loss is then the same at every point, so LBFGS stops after one step of gradient descent, far
+from a minimum that it reaches at once with a real closure.
 """
 
 import torch

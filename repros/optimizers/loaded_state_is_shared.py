@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer that loads the state of another optimizer shares its momentum"
+# title = "An optimizer that loads the state of another optimizer shares its momentum buffers"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
 # origin = "torch"
@@ -27,17 +27,17 @@
 # choice = "Use the lines if both optimizers hold models of the same shape; use the fix if the state may not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""A step of one optimizer changes the momentum of another optimizer whose state it loaded.
+"""A step of one optimizer changes the momentum of the other optimizer whose state it has loaded.
 
-state_dict() returns the tensors of the state itself. Up to 2.0, load_state_dict() made a deep copy
-of these tensors. To save memory, it now copies only the dictionary (pytorch#106082). _cast()
-returns a tensor that has the right dtype and device unchanged, under the docstring "Make a deep
-copy of value" (torch/optim/optimizer.py, pytorch#196083). A checkpoint that went through
-torch.save() is safe (pytorch#196083) the first time: two optimizers that load one dictionary from
-torch.load() share its tensors.
+The tensors that state_dict() returns are those of the state itself. Up to 2.0, load_state_dict()
+made a deep copy of these tensors. To save memory, it now copies only the dictionary
+(pytorch#106082). Despite its docstring, "Make a deep copy of value", _cast() returns the tensor
+itself if its dtype and device are already right (torch/optim/optimizer.py, pytorch#196083). A
+checkpoint that went through torch.save() is safe (pytorch#196083), but only the first time: two
+optimizers that load the same dictionary from torch.load() share its tensors.
 
-A state that is saved while its own optimizer continues has to be copied at once: by the time it is
-loaded, it has already changed, before 2.1 too.
+If the state's own optimizer continues to train, copy the state as soon as you save it. By the time
+it is loaded, it has already changed, before 2.1 too.
 """
 
 from copy import deepcopy

@@ -29,12 +29,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Each step uses the sum of all gradients so far, without an error or a warning. On a parabola, SGD
-swings past the minimum and back forever, and a momentum of 0.9 drives the weight to inf. A small
-network with SGD alone may still learn.
+"""Without an error or a warning, each step uses the sum of all gradients so far. On a parabola, SGD
+oscillates around the minimum forever, and with a momentum of 0.9 the weight grows to inf. A small
+network may still learn with SGD alone.
 
-backward() adds to .grad, so that losses can be added up, and step() does not clear it; users have
-asked for a warning (pytorch#47175).
+To let users add up losses, backward() adds to .grad, and step() does not clear it. Users have asked
+for a warning (pytorch#47175).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "NAdam moves a complex parameter along the wrong axis"
+# title = "NAdam updates a complex parameter along the wrong axis"
 # kind = "silent"
 # symptom = "the gradient is imaginary, the step is real"
 # origin = "torch"
@@ -46,14 +46,14 @@
 
 Optimizers should treat a complex number as two real numbers (pytorch#65711, docs: complex_numbers).
 NAdam squared the gradient directly (torch/optim/nadam.py of 2.1). The square of an imaginary number
-is negative, so its root is imaginary, and the gradient divided by the root is real. For a gradient
-of 1 + 1j, the step was real as well. Adadelta with foreach did the same, and so did RAdam from its
-sixth step on, when it begins to divide (pytorch#110606).
+is negative, so its square root is imaginary, and the gradient divided by that root is real. For a
+gradient of 1 + 1j, the step was real as well. Adadelta with foreach did the same, and so did RAdam
+from its sixth step on, when it begins to divide (pytorch#110606).
 
 A view that is created once, in __init__(), stays behind when the module is moved, and
-copy.deepcopy() rejects it. The lines rename the parameter: torch.view_as_real() of an old weight is
-its `parts`. bfloat16() of the module makes the lines raise, because torch has no complex bfloat16
-numbers.
+copy.deepcopy() rejects it. The corrected code renames the parameter: to convert an old weight to
+`parts`, call torch.view_as_real(). Calling bfloat16() on the module makes this code fail, because
+torch has no complex bfloat16 numbers.
 """
 
 import torch

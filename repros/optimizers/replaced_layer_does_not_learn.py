@@ -27,16 +27,17 @@
 # choice = "Use the lines; add the check if other code swaps layers or builds the optimizer"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() fills the gradients of the new layer, but step() skips the layer without an error.
+"""The new layer gets gradients from backward(), but step() skips the layer without an error.
 
-An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it continues
-with the parameters of the old layer. Pruning and surgery that swap layers do the same
-(microsoft/nni#4521). torch.nn.utils.prune keeps the parameter; weight_norm() and
-load_state_dict(assign=True) create new parameters. If you build the optimizer again, build its
-scheduler again too, because the scheduler continues with the rates of the old optimizer.
+An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py), so it
+continues with the parameters of the old layer. Pruning and model surgery that swap layers have the
+same effect (microsoft/nni#4521). With torch.nn.utils.prune the parameter stays the same, but
+weight_norm() and load_state_dict(assign=True) create new parameters. If you build the optimizer
+again, build its scheduler again too, because the old scheduler keeps changing the learning rates of
+the old optimizer.
 
-Replace a layer before DistributedDataParallel wraps the model, too: the wrapper does not average
-the gradients of a layer that is replaced later, and the ranks drift apart.
+Also replace a layer before DistributedDataParallel wraps the model. The wrapper does not average
+the gradients of a layer that is replaced later, so the ranks drift apart.
 """
 
 import torch

@@ -24,17 +24,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The optimizer rejects the tensor, because the tensor is the result of an operation. The leaf that
-holds the gradient has no name.
+"""The optimizer rejects the tensor because it is the result of an operation. The leaf, which would
+receive the gradient, is not assigned to a variable.
 
-An index, a view or a factor of 0.01 (pytorch#140469) makes a tensor a non-leaf, and so does .cuda()
+Indexing, a view or a factor of 0.01 (pytorch#140469) makes a tensor a non-leaf, and so does .cuda()
 or .to() from the CPU to a device (vinsis/ternary-quantization#4,
-mazzzystar/randomCNN-voice-transfer#16). A .to() that changes nothing returns the leaf. Call
-requires_grad_() last. detach() is for a tensor that comes out of a network. Without clone(), the
-optimizer writes into the tensor from which the image was made, if both share memory.
+mazzzystar/randomCNN-voice-transfer#16). If .to() changes nothing, it returns the leaf. Call
+requires_grad_() last. The call to detach() is for a tensor that comes out of a network. Without
+clone(), the optimizer writes into the original tensor if the image shares its memory.
 
-The weight of a layer with weight_norm(), a parametrization or pruning is computed too. There the
-lines would train a copy that the layer does not read: give the optimizer layer.parameters().
+The weight of a layer with weight_norm(), a parametrization or pruning is also the result of an
+operation. For such a weight, the corrected code would train a copy that the layer does not read, so
+pass layer.parameters() to the optimizer instead.
 """
 
 import torch

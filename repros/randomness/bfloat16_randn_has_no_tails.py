@@ -24,16 +24,17 @@
 # choice = "Use the line; use the fix to fill an existing tensor, such as a parameter"
 # affected = { cpu = "<2.12" }
 # ///
-"""Noise in bfloat16 has no tails: of 100,000 normal numbers, about 47 should be beyond 3.5.
+"""Noise in bfloat16 has no tails, although of 100,000 normal numbers about 47 should be beyond 3.5.
 
-For 16 numbers or more, the CPU kernel drew its uniform numbers in the dtype of the result and
-transformed them in this dtype. The kernel now does both in float32 (normal_fill() in
+For 16 numbers or more, the CPU kernel drew uniform numbers in the dtype of the result and
+transformed them in this dtype. Now the kernel does both in float32 (normal_fill() in
 aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The smallest
-uniform number in bfloat16 was 1/256, and sqrt(-2 log(1/256)) is 3.33. Mean and standard deviation
-look right (pytorch#166853).
+uniform number in bfloat16 was 1/256, and sqrt(-2 log(1/256)) is 3.33. The mean and the standard
+deviation still look right (pytorch#166853).
 
-randn_like(), normal_(), torch.normal() and nn.init.normal_() fail too. Fewer than 16 numbers, or a
-tensor that is not contiguous, have tails. Numbers in float16 ended at 3.9.
+The same bug affects randn_like(), normal_(), torch.normal() and nn.init.normal_(). It does not
+affect fewer than 16 numbers or a tensor that is not contiguous. In float16 the numbers never
+exceeded 3.9.
 """
 
 import torch

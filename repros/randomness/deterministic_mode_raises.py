@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "use_deterministic_algorithms(True) raises for an operation without a deterministic kernel"
+# title = "use_deterministic_algorithms(True) rejects an operation without a deterministic kernel"
 # kind = "error"
 # symptom = "does not have a deterministic implementation"
 # messages = ["does not have a deterministic implementation, but you set"]
@@ -28,19 +28,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The message names the operation whose result may depend on the order of the threads. Finding such
-operations is the purpose of the flag (docs: torch.use_deterministic_algorithms). put_() without
-accumulate raises on the CPU too, and so does max_unpool2d. Most others raise only on CUDA (same
-page). Replace the operation with one that has a deterministic kernel, run it on the CPU, or use
-another mode (nearest instead of bilinear).
+"""The message names an operation whose result may depend on the order of the threads. Finding such
+operations is the purpose of the flag (docs: torch.use_deterministic_algorithms). Without
+accumulate, put_() is rejected on the CPU too, and so is max_unpool2d. Most others are rejected only
+on CUDA (same page). Replace the operation with one that has a deterministic kernel, run it on the
+CPU, or use another mode (nearest instead of bilinear).
 
-put_() counts the elements of the flattened tensor, whereas index_put_() takes an index per
-dimension: weight.index_put_((index,), rows) writes into whole rows of a matrix.
+The index of put_() refers to the flattened tensor, whereas index_put_() takes an index per
+dimension, so weight.index_put_((index,), rows) writes whole rows of a matrix.
 
-The lines are for put_() alone. view(-1) needs a contiguous weight, and raises otherwise. If CUDA
-asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
+The corrected code is only for put_(). If the weight is not contiguous, view(-1) raises an error. If
+CUDA asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
 
-warn_only=True (pytorch#66233) turns the error into a warning, but does not change the operation.
+The option warn_only=True (pytorch#66233) turns the error into a warning, but does not make the
+operation deterministic.
 """
 
 import warnings

@@ -34,22 +34,23 @@
 # affected = { cpu = ">=2.0,<2.7" }
 # platform = "linux"
 # ///
-"""Whole random tensors repeat: another state gives the same noise, to the last digit.
+"""Whole random tensors repeat: a different state gives exactly the same noise, to the last digit.
 
-Since 2.0, each call uses a 32-bit number as the seed of a new MCG31 stream of MKL
-(aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603); since 2.7, torch
-no longer uses MKL here (pytorch#146174). Two calls with the same number return the same tensor,
-however long it is, in float64 too. In a training run, two such calls are far apart. Here they are
-the first calls of two generators, whose seeds were searched for. torch.rand() draws one number per
-element (control). One in 2**24 of these numbers is 0. Noise of almost 0 in its place would be far
-below all other noise, and draw a class of weight 1e-20. The lines return no number above 16.64;
-exponential_() exceeds this bound for one number in 17 million. Builds without MKL, such as those
-for ARM, do not use these streams (not measured).
+From 2.0 on, each call uses a 32-bit number as the seed of a new MCG31 stream of MKL
+(aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603). Since 2.7, torch
+no longer uses MKL here (pytorch#146174). Two calls with the same seed return the same tensor,
+however long it is, also in float64. In a training run, two such calls are far apart. Here they are
+the first calls of two generators, whose seeds were chosen to show the failure. By contrast,
+torch.rand() draws one number per element (control). One in 2**24 of these numbers is 0. Noise of
+almost 0 in its place would be far below all other noise and would select even a class of weight
+1e-20. The corrected code never returns a number above 16.64; exponential_() exceeds this bound for
+one number in 17 million. Builds without MKL, such as builds for ARM, do not use these streams (not
+measured).
 
-bernoulli_() and dropout repeat in the same way in 2.0 to 2.6. On Intel CPUs, bernoulli_() used
-these streams before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from
-exponential_(), and its permutations repeat (pytorch#132395): (weights / noise).topk(count).indices
-draws count indices without replacement.
+In 2.0 to 2.6, bernoulli_() and dropout repeat in the same way. On Intel CPUs, bernoulli_() used
+these streams before 2.0 too (pytorch#38558, not measured). The permutations of multinomial() also
+repeat, because it uses exponential_() for their order (pytorch#132395). Instead, (weights /
+noise).topk(count).indices draws count indices without replacement.
 """
 
 import torch

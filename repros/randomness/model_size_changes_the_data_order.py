@@ -25,16 +25,16 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The weights of the model and the shuffle are drawn from the same generator, the global one
-(torch/utils/data/sampler.py): a model that draws more weights leaves the generator in a different
-state. If the loader has its own generator, the order depends only on the seed of that generator;
-random_split() needs its own generator too. A second torch.manual_seed() between model and loader
-would make the training noise repeat the numbers that were used for the weights.
+"""The model's weights and the shuffle are drawn from the same global generator
+(torch/utils/data/sampler.py), so a model that draws more weights leaves the generator in a
+different state. If the loader has its own generator, the order depends only on the seed of that
+generator. Give random_split() its own generator too. A second torch.manual_seed() between the model
+and the loader would make the training noise repeat the random numbers used for the weights.
 
-A WeightedRandomSampler takes its own generator as well. Dropout, and augmentation with
+A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
 num_workers=0, still draw from the global generator, which a different model leaves in a different
-state. So do the initial weights of the layers that are made after a new layer. An unused layer
-changes the results if it is made first, but not if it is made last.
+state. So do the initial weights of the layers that are created after a new layer. An unused layer
+changes the results if it is created first, but not if it is created last.
 """
 
 import torch

@@ -22,22 +22,24 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Weights and optimizer continue, but the random numbers start again: the seed at the top of the
-script returns the generator to the start of epoch 0 at every restart (karpathy/nanoGPT#467). The
-state of the generator belongs in the checkpoint. Here the loader has its own generator, and only
-this generator is restored (docs: torch.Generator). Dropout draws from the global generator, and so
-does the dataset if there are no workers: see checkpoints/resume_repeats_the_shuffle. A map_location
-moves the state to a GPU too, where set_state() rejects it: hence cpu().
+"""The weights and the optimizer continue, but the random numbers start again, because the seed at
+the top of the script returns the generator to the start of epoch 0 at every restart
+(karpathy/nanoGPT#467). The state of the generator belongs in the checkpoint. Here the loader has
+its own generator, and only this generator is restored (docs: torch.Generator). Dropout draws from
+the global generator, and so does the dataset if there are no workers (see
+checkpoints/resume_repeats_the_shuffle). If map_location moves the state to a GPU as well,
+set_state() rejects it, hence cpu().
 
 With persistent_workers=True, a loader draws once more from its generator when it starts, so a
 resumed loader continues with a different order. Pass the generator to RandomSampler(rows,
 generator=generator) instead, and pass this sampler to the loader.
 
-Two restarts from one checkpoint start with the same rows: save another checkpoint between them.
-With dropout, the weights differ from those of an uninterrupted run, even with the lines.
+Two restarts from the same checkpoint start with the same rows, so save another checkpoint between
+them. With dropout, the weights differ from the weights of an uninterrupted run, even with the
+corrected code.
 
-The lines are for a checkpoint between two epochs. After a checkpoint within an epoch, the epoch
-begins with a new order, and repeats rows that were seen in the old order.
+The corrected code is for a checkpoint between two epochs. After a checkpoint within an epoch, the
+epoch starts again in a new order and repeats rows that were already seen in the old order.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A seed inside the training loop gives the same noise in every step"
+# title = "Setting the seed inside the training loop gives the same noise in every step"
 # kind = "silent"
 # symptom = "1 of 5 steps drew noise of its own"
 # origin = "usage"
@@ -29,11 +29,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
 # ///
 """Seeding resets the generator to its start (docs: torch.Generator), so each step sees the noise of
-the first step. Seed once, before the outermost loop: in a function that is called for each epoch,
-the lines draw the same noise in each epoch. torch.manual_seed() in the loop does the same to the
-global generator, and thus to dropout and shuffling. So does evaluation code that sets a seed and is
-called from the loop (huggingface/diffusers#7991): let this code draw from its own generator, or run
-it within torch.random.fork_rng().
+the first step. Seed once, before the outermost loop. In a function that is called for each epoch,
+even the corrected code draws the same noise in each epoch. Calling torch.manual_seed() in the loop
+has the same effect on the global generator, and thus on dropout and shuffling. So does evaluation
+code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give such code its
+own generator, or run it within torch.random.fork_rng().
 """
 
 import torch

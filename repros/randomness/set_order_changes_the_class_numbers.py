@@ -30,21 +30,21 @@
 # when = "the elements are strings, and another process uses the numbers"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The order of a set of strings follows their hashes, which Python salts differently in every
-process (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect the order. A
-checkpoint keeps the weights of output 3 but not the class of output 3. Here this process is
-compared with two more processes, which get two fixed salts in place of random salts.
+"""The order of a set of strings depends on their hashes, which Python salts differently in every
+process (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect it. A checkpoint
+contains the weights of output 3, but not the class that output 3 stands for. Here this process is
+compared with two others, which use two fixed salts instead of random ones.
 
-sorted() alone numbers only the names that a process happens to see: in {bird, cat, dog} the cat is
-1, and in {cat, dog} it is 0. So the lines number the classes once and read the numbers afterwards;
-if several machines train, one machine numbers the classes for all. A resumed training reads the
-numbers too: with `training` true and fewer names, the lines would number the classes again, without
-an error. For a NumPy array, use names.tolist(): if weights_only is True, torch.load() rejects a
-checkpoint with NumPy strings.
+Using sorted() alone is not enough, because it numbers only the names that a process happens to see:
+in {bird, cat, dog} the cat is 1, but in {cat, dog} it is 0. The corrected code therefore numbers
+the classes once and reads the numbers afterwards. If several machines train, one of them numbers
+the classes for all. A resumed run must read the numbers too: with `training` true and fewer names,
+this code would silently number the classes again. For a NumPy array, use names.tolist(): if
+weights_only is True, torch.load() rejects a checkpoint with NumPy strings.
 
-os.environ["PYTHONHASHSEED"] = "0" in the script, one line of the usual seeding function
-(pytorch#7068), comes too late (Lightning-AI/pytorch-lightning#2156): Python reads the variable
-once, when it starts.
+The usual seeding function sets os.environ["PYTHONHASHSEED"] = "0" (pytorch#7068). In the script
+this is too late (Lightning-AI/pytorch-lightning#2156), because Python reads the variable only once,
+when it starts.
 """
 
 import json

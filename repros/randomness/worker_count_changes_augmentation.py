@@ -31,25 +31,28 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Worker i is seeded with the base seed of the epoch plus i (docs: torch.utils.data, Randomness in
+"""The seed of worker i is the base seed of the epoch plus i (docs: torch.utils.data, Randomness in
 multi-process data loading), and the rows that it loads depend on the number of workers
-(pytorch#138989). The draws for a row are the same for any number of workers only if the seed comes
-with the row. A sampler runs in the main process, so it can draw new seeds for the rows in each
-epoch. The sampler uses its own generator, because persistent workers draw less from the common
-generator. On several ranks, this sampler would give all rows to each rank: draw the seeds in a
-DistributedSampler, from a generator seeded with the numbers of the run, the epoch and the rank.
+(pytorch#138989). The random numbers for a row are the same for any number of workers only if the
+seed comes with the row. A sampler runs in the main process, so it can draw new seeds for the rows
+in each epoch. The sampler uses its own generator, because persistent workers draw less from the
+common generator. On several ranks, this sampler would give all rows to each rank, so draw the seeds
+in a DistributedSampler instead, from a generator that is seeded with the numbers of the run, the
+epoch and the rank.
 
-Every loader over the dataset needs such a sampler, including the validation loader: plain numbers
-raise TypeError, and so does a Subset.
+Every loader over the dataset needs such a sampler, including the validation loader. Plain indices
+cause a TypeError, and so does a Subset.
 
-Another machine can still differ: sums over 1 and over 2 threads already round differently.
+The results can still differ on another machine, because even sums over 1 and over 2 threads are
+rounded differently.
 
-The lines are for transforms that draw from torch; other transforms need the seed itself:
-random.Random(seed) or numpy.random.default_rng(seed).
+The corrected code is for transforms that draw from torch. Other transforms need the seed itself, as
+in random.Random(seed) or numpy.random.default_rng(seed).
 
-All of these runs have a seeded generator for the loader, as the documentation advises (docs:
-notes/randomness); it fixes the base seed but not the number of workers. A seed computed from the
-index alone gives a row the same augmentation in every epoch.
+All of these runs use a seeded generator for the loader, as the documentation advises (docs:
+notes/randomness). It fixes the base seed but cannot make the results independent of the number of
+workers. If the seed is computed from the index alone, a row gets the same augmentation in every
+epoch.
 """
 
 import torch
