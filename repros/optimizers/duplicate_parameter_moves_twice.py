@@ -34,8 +34,8 @@
 # ///
 """A single warning at the start says "in future, this will cause an error", and each step on the
 CPU updates the tied weight twice. With plain SGD and Adam, the weight moves twice as far. With a
-momentum of 0.9, it moves almost three times as far in ten steps, and in the first step of RMSprop
-and Adagrad, 1.4 times as far or more.
+momentum of 0.9, it has moved almost three times as far after ten steps. With RMSprop and Adagrad,
+the first step is 1.4 times as large or more.
 
 A parameter that is repeated across groups causes an error (pytorch#40967). Within a group,
 repetition was also meant to be an error, but this was changed to a warning because it broke a

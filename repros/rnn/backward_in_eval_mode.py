@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() through an LSTM that ran in eval mode raises on CUDA and works on CPU"
+# title = "backward() through an LSTM that ran in eval mode fails on CUDA but works on the CPU"
 # kind = "error"
 # symptom = "cudnn RNN backward can only be called in training mode"
 # elsewhere = [
@@ -44,12 +44,13 @@
 # choice = "Use the lines for an RNN alone; use the fix for a model that otherwise trains, and to keep cuDNN on"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
-"""On CUDA, backward() through an LSTM in eval mode raises (pytorch#5878).
+"""On CUDA, backward() through an LSTM in eval mode raises an error (pytorch#5878).
 
-cuDNN saves the data for its backward only if the forward ran in training mode, and the backward
-checks the flag that the forward got (aten/src/ATen/native/cudnn/RNN.cpp). A GRU or an RNN raises
-the same error, because the check ignores the kind of layer (same file). So calling train() between
-forward and backward is too late (pytorch#37965).
+The data for the backward pass is saved by cuDNN only if the forward pass ran in training mode, and
+the backward pass checks the flag that was passed to the forward pass
+(aten/src/ATen/native/cudnn/RNN.cpp). Calling train() between the two is therefore too late
+(pytorch#37965). A GRU or an RNN raises the same error, because the check does not depend on the
+kind of layer (same file).
 """
 
 import torch

@@ -24,15 +24,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The shapes fit and the loss falls (AndersonJo/dqn-pytorch#1), but no information passes between
-the time steps.
+"""The shapes fit and the loss decreases (AndersonJo/dqn-pytorch#1), but no information passes
+between the time steps.
 
-By default, the first dimension is the time and the second is the batch (docs: torch.nn.LSTM): a
-batch of sequences runs as one sequence per time step, from sample to sample. The states, h and c,
-have the batch second with batch_first too. pack_padded_sequence() and pad_packed_sequence() have
-their own batch_first. In a bidirectional LSTM, output[:, -1] has the first step of the backward
-direction; for a padded sample, output[:, -1] has read the padding. Use h instead: h[-2] and h[-1]
-with two directions, and the h of a packed sequence with padding.
+By default, the first dimension is the time and the second is the batch (docs: torch.nn.LSTM).
+Without batch_first, the LSTM therefore runs over the samples, once for each time step. The batch is
+always the second dimension of the states, h and c, even with batch_first. The functions
+pack_padded_sequence() and pad_packed_sequence() have their own batch_first. In a bidirectional
+LSTM, output[:, -1] holds the first step of the backward direction, and for a padded sample it
+already includes the padding. Use h instead: h[-2] and h[-1] with two directions, and the h of a
+packed sequence with padding.
 """
 
 import torch

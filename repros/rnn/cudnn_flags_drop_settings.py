@@ -39,15 +39,16 @@
 # when = "the block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.
+"""Inside `with cudnn.flags(deterministic=True)`, cuDNN is switched off without a warning.
 
-flags() sets every setting. Omitted settings get the defaults of flags(), whose default for
-`enabled` is False (torch/backends/cudnn/__init__.py). `enabled` controls whether cuDNN is used
-(docs: torch.backends.cudnn.enabled), so the given settings have no effect (pytorch#91261).
-PyTorch's own tests made this mistake (pytorch#77467). With enabled=True as well, benchmark is still
-False and allow_tf32 True inside the block, whatever they were before.
+Every call to flags() changes all settings. Omitted settings get the defaults of flags(), and its
+default for `enabled` is False (torch/backends/cudnn/__init__.py). The `enabled` setting controls
+whether cuDNN is used (docs: torch.backends.cudnn.enabled), so the other settings that you pass have
+no effect (pytorch#91261). PyTorch's own tests made this mistake (pytorch#77467). Even if you also
+pass enabled=True, benchmark is False and allow_tf32 is True inside the block, whatever they were
+before.
 
-This file reads the switches. The code that replaces cuDNN on a GPU was not measured.
+This file only reads the settings. The code that replaces cuDNN on a GPU was not measured.
 """
 
 import torch

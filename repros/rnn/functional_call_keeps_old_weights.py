@@ -19,12 +19,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///
-"""An inner loop of meta-learning runs the LSTM with the weights that it tries to replace.
+"""The inner loop of meta-learning runs the LSTM with the very weights that it tries to replace.
 
-forward() of an LSTM or GRU reads a list of weights that is made with the module, not the parameters
-that functional_call() swaps (pytorch#90500). Since the fix, every forward() checks the parameters
-(pytorch#91111). A parametrization of an LSTM's weights had no effect for the same reason
-(pytorch#65688).
+The forward() of an LSTM or GRU reads a list of weights that was built with the module, not the
+parameters that functional_call() swaps in (pytorch#90500). Since the fix, every forward() checks
+the parameters (pytorch#91111). For the same reason, a parametrization of an LSTM's weights had no
+effect (pytorch#65688).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An initial hidden state made for a fixed batch size raises on the smaller last batch"
+# title = "An initial hidden state built for a fixed batch size does not fit the smaller last batch"
 # kind = "error"
 # symptom = "Expected hidden.{0,3} size \\(1, 3, 2\\), got \\[1, 4, 2\\]"
 # messages = [
@@ -31,16 +31,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training raises on the last batch of the epoch, or prediction raises on a single sample.
+"""Training fails on the last batch of the epoch, or prediction fails on a single sample.
 
-The second dimension of the hidden state is the size of the current batch (docs: torch.nn.GRU), and
-the last batch is smaller. drop_last=True, proposed in udacity/deep-learning-v2-pytorch#398, leaves
-the model unable to predict one sample. Without a state, torch creates zeros of the right size
-(docs: torch.nn.GRU). This also works for a PackedSequence, whose len() is not its batch size. Here
-x has the batch first; otherwise the batch size is x.shape[1].
+The second dimension of the hidden state must be the size of the current batch (docs: torch.nn.GRU),
+and the last batch is smaller. With drop_last=True, as proposed in
+udacity/deep-learning-v2-pytorch#398, the model still cannot predict a single sample. If no state is
+passed, torch creates zeros of the right size (docs: torch.nn.GRU). This also works for a
+PackedSequence, whose len() is not its batch size. Here the batch is the first dimension of x;
+otherwise the batch size is x.shape[1].
 
-The lines are for a GRU or RNN with one layer and one direction. An LSTM takes two such states, as a
-pair (docs: torch.nn.LSTM), and a cell has states with two dimensions (docs: torch.nn.GRUCell).
+The corrected code is for a GRU or RNN with one layer and one direction. An LSTM takes a pair of
+such states (docs: torch.nn.LSTM), and the states of a cell have two dimensions (docs:
+torch.nn.GRUCell).
 """
 
 import torch

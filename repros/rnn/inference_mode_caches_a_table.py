@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A table that predict() caches under inference_mode raises when training multiplies by it"
+# title = "A table that predict() caches under inference_mode() makes later training fail"
 # kind = "error"
 # symptom = "Inference tensors cannot be saved for backward"
 # messages = ["Inference tensors cannot be saved for backward"]
@@ -37,15 +37,15 @@
 # choice = "Use the lines; use the fix if the prediction should run in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training after a prediction raises in a layer that keeps a lazily built table, such as rotary
+"""Training after a prediction fails in a layer that caches a lazily built table, such as rotary
 embeddings (Dao-AILab/flash-attention#299).
 
 A tensor created in inference_mode() stays an inference tensor after the block, and autograd refuses
 to save it (torch/csrc/autograd/saved_variable.cpp). An existing table has to be built again, or
-copied with the model, by copy.deepcopy() outside the mode. A table that is only added raises
-nothing, because addition saves no tensor (tools/autograd/derivatives.yaml). Later releases say
-"Please do not use Tensors created in inference mode" in the second half of the message
-(pytorch#161164).
+copied along with the model by calling copy.deepcopy() outside the mode. A table that is only added
+causes no error, because addition saves no tensors for backward (tools/autograd/derivatives.yaml).
+Later releases say "Please do not use Tensors created in inference mode" in the second half of the
+message (pytorch#161164).
 """
 
 import torch

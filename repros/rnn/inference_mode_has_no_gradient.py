@@ -37,16 +37,16 @@
 #         loss = model(x.clone()).sum()  # a batch made in this mode cannot be saved for backward
 # loss.backward()
 # '''
-# choice = "Use the lines if you choose the outer mode; use the fix if a framework chooses it, and the model should be in eval mode"
+# choice = "Use the lines if you choose the outer mode; use the fix if a framework chooses it and the model should be in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A loss computed under enable_grad() has no graph if an outer inference_mode() is active, as in a
 test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
 
-enable_grad() overrides no_grad(), but not inference_mode(). A batch created in that mode is an
-inference tensor, which autograd refuses to save: clone the batch outside the mode (docs:
-torch.autograd.grad_mode.inference_mode). The lines have no graph either while a caller is in
-inference_mode().
+Within no_grad(), enable_grad() turns gradients on again, but within inference_mode() it does not. A
+batch created in inference mode is an inference tensor, which autograd refuses to save, so clone the
+batch outside the mode (docs: torch.autograd.grad_mode.inference_mode). If a caller is in
+inference_mode(), the corrected code builds no graph either.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() raises if the lengths are on a GPU"
+# title = "pack_padded_sequence() rejects lengths on a GPU"
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
 # messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D (?!cpu)\\w{3,4}"]
@@ -27,13 +27,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
 # ///
-"""The model works on the CPU, but raises on a GPU if the whole batch was moved there.
+"""The model works on the CPU, but fails on a GPU if the whole batch was moved there.
 
-torch reads the lengths on the host to lay out the packed batch, so they have to be there (docs:
-pack_padded_sequence, pytorch#43227). cpu() waits for the GPU; lengths that never leave the CPU
-avoid the wait. Lengths of shape (n, 1) raise the same error, with "but got 2D", on the CPU too:
-flatten() them. Before 2.1, a list raises as well if the default device is a GPU (pytorch#103964); a
-list has no cpu().
+The host reads the lengths to lay out the packed batch, so they have to be on the CPU (docs:
+pack_padded_sequence, pytorch#43227). Calling cpu() waits for the GPU; to avoid the wait, never move
+the lengths there. Lengths of shape (n, 1) cause the same error with "but got 2D", on the CPU too,
+so flatten() them. Before 2.1, a list is rejected as well if the default device is a GPU
+(pytorch#103964), and a list has no cpu().
 """
 
 import torch

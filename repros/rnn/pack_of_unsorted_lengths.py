@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() raises on unsorted lengths; sorting only the lengths mismatches them"
+# title = "pack_padded_sequence() rejects unsorted lengths, and sorting only the lengths mismatches them"
 # kind = "error"
 # symptom = "array must be sorted in decreasing order when"
 # messages = ["lengths. array must be sorted in decreasing order when .enforce_sorted. is True"]
@@ -25,17 +25,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A batch raises unless its sequences happen to be in order of decreasing length.
+"""Packing a batch fails unless its sequences happen to be in order of decreasing length.
 
-enforce_sorted is True by default, for export to ONNX; with False, the function sorts the batch
-itself (docs: pack_padded_sequence). Sorting the lengths, as advised in pytorch#8026, without
-sorting the sequences in the same way gives each sequence the length of another sequence. If you
-delete your own sort(), outputs and states have the order of the labels. To change packed.data,
-write packed._replace(data=...): PackedSequence(data, batch_sizes) drops the order
-(torch/nn/utils/rnn.py), and the samples come back sorted, without an error.
+For export to ONNX, enforce_sorted is True by default. With False, the function sorts the batch
+itself (docs: pack_padded_sequence). If you sort the lengths, as advised in pytorch#8026, but not
+the sequences in the same way, sequences get the lengths of other sequences. If you remove your own
+sort(), the outputs and states are in the order of the labels. To change packed.data, write
+packed._replace(data=...), because PackedSequence(data, batch_sizes) drops the original order
+(torch/nn/utils/rnn.py) and silently leaves the samples sorted.
 
-A batch of (batch, time, features) needs batch_first=True. Otherwise the first len(lengths) time
-steps are used as the samples, which enforce_sorted=False does not detect.
+A batch of shape (batch, time, features) needs batch_first=True. Otherwise the first len(lengths)
+time steps are used as the samples, and enforce_sorted=False does not detect this.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "PackedSequence.to(..., copy=True) raises"
+# title = "PackedSequence.to(..., copy=True) raises TypeError"
 # kind = "error"
 # symptom = "does not accept copy argument"
 # messages = ["\\.to\\(\\) does not accept copy argument"]
@@ -22,11 +22,11 @@
 # '''
 # affected = { cpu = ">=2.11", cuda = ">=2.11", mps = ">=2.11" }
 # ///
-"""Since torch 2.11, a call that the signature of PackedSequence.to() allows raises.
+"""Since torch 2.11, PackedSequence.to() rejects an argument that its signature allows.
 
-Up to 2.10, its docstring told users to pass copy as a keyword (torch/nn/utils/rnn.py). to() passes
-its arguments to Tensor.to(), which copies the data. Since 2.11, to() also passes its arguments to
-the parser of Module.to(), which does not accept copy, to convert the index tensors
+Up to 2.10, the docstring told users to pass copy as a keyword (torch/nn/utils/rnn.py). The method
+passes its arguments to Tensor.to(), which copies the data. Since 2.11, to convert the index
+tensors, it also passes the arguments to the parser of Module.to(), which does not accept copy
 (torch/nn/utils/rnn.py).
 """
 

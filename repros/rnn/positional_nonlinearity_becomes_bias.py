@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.RNN reads a positional nonlinearity as the bias flag, and forward raises"
+# title = "nn.RNN takes a positional nonlinearity for the bias flag, and forward() fails"
 # kind = "error"
 # symptom = "invalid combination of arguments"
 # messages = ["rnn_tanh\\(\\) received an invalid combination of arguments - got \\(.{1,40}?list, str, int"]
@@ -26,12 +26,12 @@
 # when = "torch is older than 2.3"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""The forward of an RNN raises an error about argument types that the user never wrote.
+"""The forward() of an RNN fails with an error about argument types that the user never passed.
 
-In the documented signature, the nonlinearity is the fourth argument (docs: torch.nn.RNN). The
-constructor accepted it only by keyword, and passed positional arguments on to RNNBase, whose fourth
-argument is `bias` (pytorch#114617, pytorch#120234). The result was a tanh layer with the bias flag
-"relu", which rnn_tanh() then rejects.
+In the documented signature, the nonlinearity is the fourth argument (docs: torch.nn.RNN). But the
+constructor accepted it only as a keyword and passed positional arguments on to RNNBase, whose
+fourth argument is `bias` (pytorch#114617, pytorch#120234). The result was a tanh layer with the
+bias flag "relu", which rnn_tanh() then rejected.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "model.train() after an evaluation unfreezes a BatchNorm that was in eval mode on purpose"
+# title = "model.train() after an evaluation unfreezes a BatchNorm that was deliberately in eval mode"
 # kind = "silent"
 # symptom = "frozen BatchNorm is training again"
 # origin = "usage"
@@ -33,22 +33,22 @@
 #     model.eval()
 #     validate(model)
 # '''
-# choice = "Use the lines in a loop that knows the frozen parts; use the fix in a function that gets any model"
+# choice = "Use the lines in a loop that knows the frozen parts; use the fix in a function that accepts any model"
 # rule = "warning"
 # when = "the frozen part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }
 # ///
-"""A BatchNorm that was frozen with eval() trains again after the next train() of the model. This
-train() may follow a validation (Lightning-AI/pytorch-lightning#18930) or start each epoch
+"""A BatchNorm that was frozen with eval() trains again after the next call to model.train(). This
+call may follow a validation (Lightning-AI/pytorch-lightning#18930) or start each epoch
 (pgniewko/gt-pyg#112).
 
-train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so these calls
-cannot restore a model whose submodules are in different modes. Flags set by hand can, but they
-bypass the train() of a module that does more, such as a LoRA layer that merges its weights in
+Both train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so these calls
+cannot restore a model whose submodules are in different modes. Setting the flags by hand can, but
+it bypasses the train() of a module that does more, such as a LoRA layer that merges its weights in
 eval().
 
-eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm keep
-training unless requires_grad_(False) was called.
+Calling eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm
+keep training unless requires_grad_(False) was called.
 """
 
 import torch

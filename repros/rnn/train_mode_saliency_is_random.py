@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Saliency of an LSTM with dropout differs at every call in train mode"
+# title = "The saliency of an LSTM with dropout differs at every call in train mode"
 # kind = "silent"
 # symptom = "two saliencies of one input differ"
 # origin = "usage"
@@ -37,15 +37,15 @@
 # choice = "Use the lines if you explain the model only now and then; use the fix to keep cuDNN on"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
-"""Two saliencies of one input differ: in train mode, each is the gradient of another randomly
-thinned network.
+"""Two saliencies of the same input differ, because in train mode each is the gradient of a
+different, randomly thinned network.
 
-captum#564 advises train mode against "cudnn RNN backward can only be called in training mode".
-captum#1159 doubts this advice and ends by switching cuDNN off: without cuDNN, the backward of an
-RNN does not need train mode. The two calls differ because of the RNN's dropout (control); an RNN
-with one layer has no dropout (docs: torch.nn.LSTM). torch.nn.functional.dropout() without
-training=self.training differs in eval mode too. On MPS, an LSTM drew the same mask in every forward
-until pytorch#185351 (not measured).
+Train mode is the advice in captum#564 against the error "cudnn RNN backward can only be called in
+training mode". The thread captum#1159 doubts this advice and ends by switching cuDNN off. Without
+cuDNN, the backward pass of an RNN does not need train mode. The two calls differ because of the
+RNN's dropout (control). An RNN with one layer has no dropout (docs: torch.nn.LSTM). Calls of
+torch.nn.functional.dropout() without training=self.training make the results differ in eval mode
+too. On MPS, an LSTM used the same mask in every forward pass until pytorch#185351 (not measured).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Saliency of the summed output of a BatchNorm in train mode is zero"
+# title = "The saliency of the summed output of a BatchNorm is zero in train mode"
 # kind = "silent"
 # symptom = "saliency is .* of its eval value"
 # origin = "usage"

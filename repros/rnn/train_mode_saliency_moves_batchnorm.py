@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A forward in train mode changes later predictions of a model with BatchNorm"
+# title = "A forward pass in train mode changes later predictions of a model with BatchNorm"
 # kind = "silent"
 # symptom = "a prediction moved by"
 # origin = "design"
@@ -30,13 +30,13 @@
 # choice = "Use the lines for a model that stays in eval mode; use the fix during training, and for RNNs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Two predictions for one input differ because a forward in train mode ran in between, although no
-optimizer stepped.
+"""Two predictions for the same input differ because a forward pass in train mode ran in between,
+although no optimizer took a step.
 
-Such a forward updates the running statistics of BatchNorm (docs: torch.nn.BatchNorm1d), unless the
-layer has track_running_stats=False or momentum=0. The forward also updates the statistics of an
+Such a forward pass updates the running statistics of BatchNorm (docs: torch.nn.BatchNorm1d), unless
+the layer has track_running_stats=False or momentum=0. It also updates the statistics of an
 InstanceNorm with track_running_stats=True. Users expect no_grad() to prevent this
-(facebookresearch/unbiased-teacher#47), but the forward writes the statistics
+(facebookresearch/unbiased-teacher#47), but the statistics are written in the forward pass
 (torch/nn/modules/batchnorm.py).
 """
 

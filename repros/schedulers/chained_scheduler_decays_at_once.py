@@ -25,15 +25,15 @@
 # requires = ">=2.6"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""Every epoch up to the milestone trains with half of its intended learning rate.
+"""Every epoch up to the milestone trains with half the intended learning rate.
 
 SequentialLR repeats the first step of its first schedule. Since 2.8, ExponentialLR and other
 schedulers recognize this step by a flag instead of by epoch 0 (pytorch#149312). The flag is set
-only on the ChainedScheduler, so the ExponentialLR in it decays. MultiplicativeLR and PolynomialLR
-do the same, and CosineAnnealingLR starts above its first rate; StepLR, LambdaLR and LinearLR are
-right (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR could not hold a ChainedScheduler
-(pytorch#132745). If a ChainedScheduler holds one scheduler, use this scheduler alone. For several
-schedulers, multiply their factors in one LambdaLR.
+only on the ChainedScheduler, so the ExponentialLR inside it decays. MultiplicativeLR and
+PolynomialLR also decay once too often, and CosineAnnealingLR starts above its first rate. StepLR,
+LambdaLR and LinearLR work correctly (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR could
+not contain a ChainedScheduler (pytorch#132745). If a ChainedScheduler contains a single scheduler,
+use that scheduler alone. For several schedulers, multiply their factors in one LambdaLR.
 """
 
 import torch

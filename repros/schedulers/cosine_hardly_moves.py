@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingLR with T_max in batches barely moves when stepped once per epoch"
+# title = "CosineAnnealingLR with T_max in batches barely decays when stepped once per epoch"
 # kind = "silent"
 # symptom = "the learning rate ended at 0\\.9\\d, eta_min is 0"
 # origin = "usage"
@@ -29,11 +29,11 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The training ends with nearly the same learning rate as at the start.
+"""Training ends with nearly the same learning rate that it started with.
 
-T_max is a number of calls of step() (torch/optim/lr_scheduler.py), whatever a call represents. With
-T_max in batches and one call per epoch, the training sees only the flat beginning of the cosine
-(sthalles/SimCLR#8). load_state_dict() restores the T_max of the checkpoint.
+The unit of T_max is calls of step() (torch/optim/lr_scheduler.py), whatever a call represents. With
+T_max in batches and one call per epoch, training sees only the flat beginning of the cosine
+(sthalles/SimCLR#8). Note that load_state_dict() restores the T_max of the checkpoint.
 """
 
 import torch

@@ -26,15 +26,15 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate falls and rises in turn, in as many half-waves as an epoch has batches. If this
-number is even, training ends at the peak.
+"""The learning rate falls and rises alternately, in as many half-waves as an epoch has batches. If
+this number is even, training ends at the peak.
 
 CosineAnnealingLR does not stop after T_max calls of step(). The rate continues along the cosine
-(torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in epochs,
-the rate makes a wave every 2 * T_max batches (ivadomed/ivadomed#57). load_state_dict() restores the
-T_max of the checkpoint. If you step the scheduler once for several accumulated batches, T_max
-counts these steps. With T_max in batches and two batches per step, training ends at half of the
-rate.
+(torch/optim/lr_scheduler.py), here to the top of a wave. If the scheduler is stepped per batch with
+T_max in epochs, the rate completes a wave every 2 * T_max batches (ivadomed/ivadomed#57). Note that
+load_state_dict() restores the T_max of the checkpoint. If you step the scheduler once for several
+accumulated batches, set T_max to the number of these steps. With T_max in batches and two batches
+per step, training ends at half of the initial rate.
 """
 
 import torch

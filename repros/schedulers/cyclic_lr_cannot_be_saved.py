@@ -31,15 +31,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///
-"""Training with CyclicLR fails at its first checkpoint.
+"""Training with CyclicLR fails when it saves its first checkpoint.
 
-1.13 keeps its own scaling function as a weakref.WeakMethod in the scheduler, and state_dict()
-includes this object (pytorch#88684). With your own scale_fn, state_dict() includes the scale_fn
-instead: a lambda cannot be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A
-new CyclicLR creates both functions itself, so the checkpoint does not need them
-(speechbrain/speechbrain#1683). A file saved by 1.13 with your own scale_fn needs
-state["_scale_fn_custom"] = None before torch 2 loads it. In a SequentialLR or ChainedScheduler,
-both are in the states of state["_schedulers"].
+Release 1.13 stores its own scaling function as a weakref.WeakMethod in the scheduler, and
+state_dict() includes this object (pytorch#88684). If you pass a scale_fn, state_dict() includes it
+instead, and a lambda cannot be pickled either: "Can't pickle local object"
+(torch/optim/lr_scheduler.py). A new CyclicLR creates both functions itself, so the checkpoint does
+not need them (speechbrain/speechbrain#1683). If 1.13 saved a file with your own scale_fn, set
+state["_scale_fn_custom"] = None before torch 2 loads the state. In a SequentialLR or
+ChainedScheduler, both entries are in the states of state["_schedulers"].
 """
 
 import io

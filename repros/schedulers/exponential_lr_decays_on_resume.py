@@ -25,14 +25,15 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5**epoch, step=4)
 # '''
-# choice = "Use the lines if the checkpoint holds the state of the scheduler; use the fix if it holds only the number of steps"
+# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
-"""Every resume with last_epoch multiplies the learning rate by gamma again.
+"""Every time training is resumed with last_epoch, the learning rate is multiplied by gamma once
+more.
 
 The constructor ends with a step, and get_lr() left the rate unchanged only if this step led to
 epoch 0. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again
-(pytorch#102261). MultiplicativeLR, LinearLR and PolynomialLR did the same (pytorch#149312).
+(pytorch#102261). MultiplicativeLR, LinearLR and PolynomialLR had the same bug (pytorch#149312).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A scheduler with last_epoch raises KeyError for a new optimizer: no initial_lr"
+# title = "A scheduler with last_epoch raises KeyError for a new optimizer, which has no initial_lr"
 # kind = "error"
 # symptom = "param 'initial_lr' is not specified in param_groups"
 # messages = ["param .initial_lr. is not specified in param_groups"]
@@ -34,22 +34,21 @@
 # epoch = checkpoint["epoch"]
 # scheduler = ScheduleLR(optimizer, lambda step: 0.1 if step >= 2 else 1.0, step=epoch + 1)
 # '''
-# choice = "Use the lines; use the fix if the checkpoint holds no state of optimizer and scheduler: the fix continues the learning rate, but the momentum starts again"
+# choice = "Use the lines; use the fix if the checkpoint has no optimizer and scheduler state: the fix continues the learning rate but restarts the momentum"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A training run that is resumed with last_epoch fails while it builds the scheduler.
+"""A training run that is resumed with last_epoch fails when it builds the scheduler.
 
 A scheduler that starts at last_epoch=-1 writes "initial_lr" into the optimizer's groups, and
 "initial_lr" is part of the optimizer's state (torch/optim/lr_scheduler.py). A new optimizer has no
 "initial_lr".
 
-Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar10#14). The error
-disappears, but the rate is not decayed: get_lr() of most schedulers multiplies the rate of the
-group (torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR,
-as in real-stanford/universal_manipulation_interface#70, and for CyclicLR.
-CosineAnnealingWarmRestarts is then in a different cycle, and OneCycleLR next raises KeyError:
-'max_lr'. SequentialLR does not raise, but starts again
-(schedulers/sequential_lr_forgets_last_epoch).
+The usual advice is to write "initial_lr" by hand (akamaster/pytorch_resnet_cifar10#14). The error
+disappears, but the rate is not decayed, because the get_lr() of most schedulers multiplies the rate
+of the group (torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for
+LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for CyclicLR. But it puts
+CosineAnnealingWarmRestarts into a different cycle, and OneCycleLR then raises KeyError: 'max_lr'.
+SequentialLR raises no error, but starts again (schedulers/sequential_lr_forgets_last_epoch).
 """
 
 import torch

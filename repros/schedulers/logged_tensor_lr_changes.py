@@ -22,12 +22,12 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
-"""The history of learning rates is constant, because every entry is the same tensor.
+"""The logged learning rates are all equal, because every entry is the same tensor.
 
-get_last_lr() returned the tensor of the param group itself (pytorch#163103), and since 2.4
-schedulers write into this tensor (pytorch#123753). optimizer.param_groups[0]["lr"] is the same
-tensor on 2.13 and 2.15 too, so copy its value with float(). A learning rate that is a float is
-never changed in place.
+The method get_last_lr() returned the param group's own tensor (pytorch#163103), and since 2.4
+schedulers write into this tensor (pytorch#123753). Reading optimizer.param_groups[0]["lr"] still
+returns the same tensor on 2.13 and 2.15, so copy its value with float(). A learning rate that is a
+float is never changed in place.
 """
 
 import torch

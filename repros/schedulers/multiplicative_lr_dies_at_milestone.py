@@ -32,19 +32,19 @@
 # choice = "Use the lines; use the fix for a tensor learning rate, or a schedule with more than two parts"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""The decay starts one epoch early, and stays ahead by one factor. If the factors start at zero, as
-t / (t + 1) does for a decay by 1/t, the learning rate is zero from the milestone on.
+"""The decay starts one epoch early and stays ahead by one factor. If the first factor is zero, as
+with t / (t + 1) for a decay by 1/t, the learning rate is zero from the milestone on.
 
 At the milestone, SequentialLR sets the next scheduler to its epoch 0, where MultiplicativeLR used
-to leave the rate unchanged. Since pytorch#149312, it leaves the rate unchanged only while it is
-built. At the milestone, it multiplies by the factor of epoch 0, which a MultiplicativeLR outside
-SequentialLR never uses (torch/optim/lr_scheduler.py).
+to leave the rate unchanged. Since pytorch#149312, MultiplicativeLR does this only in its
+constructor. At the milestone, it multiplies the rate by the factor of epoch 0, which a
+MultiplicativeLR outside SequentialLR never uses (torch/optim/lr_scheduler.py).
 
 MultiplicativeLR continues from the current rate. LambdaLR and ExponentialLR start at the base rate,
-so the lambda has to start with the factor of the last epoch before the milestone. This factor is
-0.2 here. From a milestone of 6 on, the factor is 1, because total_iters of ConstantLR is 5 by
-default, and the factor is 1 if a warmup has ended before the milestone. ExponentialLR(optimizer,
-0.5) can replace the LambdaLR only if the factor is 1.
+so the lambda has to start with the factor of the last epoch before the milestone. Here this factor
+is 0.2. If the milestone is 6 or later, the factor is 1, because the total_iters of ConstantLR is 5
+by default. The factor is also 1 if a warmup has ended before the milestone.
+ExponentialLR(optimizer, 0.5) can replace the LambdaLR only if the factor is 1.
 """
 
 import torch

@@ -30,19 +30,19 @@
 # inner = sequence(linear(2, 0.5, 0.5), linear(2, 0.2, 0.2))
 # scheduler = ScheduleLR(optimizer, sequence(inner, linear(1, 0.1, 0.1)))
 # '''
-# choice = "Use the lines, and count the milestones of the inner schedule from the start of the training; use the fix to nest parts that are made elsewhere"
+# choice = "Use the lines, and count the milestones of the inner schedule from the start of training; use the fix to nest parts that are built elsewhere"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner schedule runs one epoch early.
 
-The constructor of the outer SequentialLR reverts the first step of all schedulers and repeats it
-for the first scheduler. For an inner SequentialLR, the constructor calls step(), which advances the
-inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor reverted only the first
-step of the inner SequentialLR, not the first steps of the schedulers in it (pytorch#132745), and
-the rate of the warmup was never set.
+The constructor of the outer SequentialLR undoes the first step of all schedulers and repeats it for
+the first one. If this is an inner SequentialLR, the constructor calls step(), which advances the
+inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor undid only the first step
+of the inner SequentialLR, not those of the schedulers inside it (pytorch#132745), so the warmup
+rate was never set.
 
-An inner SequentialLR or ChainedScheduler that is a later part raises at its milestone, because
-neither has a get_lr(): a TypeError on 2.7, and a NotImplementedError without a text on 2.13 and
+A SequentialLR or ChainedScheduler as a later part fails at its milestone, because neither has a
+get_lr(). The error is a TypeError on 2.7, and a NotImplementedError without a message on 2.13 and
 2.15.
 """
 

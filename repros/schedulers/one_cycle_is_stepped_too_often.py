@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "OneCycleLR raises during training if it is stepped more often than total_steps"
+# title = "OneCycleLR fails during training if it is stepped more often than total_steps allows"
 # kind = "error"
 # symptom = "Tried to step \\d times. The specified number of total steps is 2"
 # messages = ["Tried to step \\d{1,12} times\\. The specified number of total steps is \\d{1,12}"]
@@ -26,15 +26,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A ValueError stops the training after hours: the schedule is over, but the training is not.
+"""Hours into training, a ValueError stops the run: the schedule has ended but training has not.
 
-total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for a
-further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs; in
-A4Bio/PiFold#6 total_steps was a constant that no longer fits once the batches are smaller. To train
-for longer, make a new schedule, because load_state_dict() restores the old total_steps.
+The number of calls to step() is limited to total_steps, one per batch, and OneCycleLR has no rate
+for a further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs. In
+A4Bio/PiFold#6, it was a constant that no longer fits once the batches are smaller. To train longer,
+create a new schedule, because load_state_dict() restores the old total_steps.
 
-With gradient accumulation, call step() beside optimizer.step(), and count these calls in
-total_steps: epochs * len(loader) would leave the cycle unfinished
+With gradient accumulation, call step() next to optimizer.step(), and set total_steps to the number
+of these calls. With epochs * len(loader), the cycle would not finish
 (schedulers/one_cycle_stays_in_its_warmup).
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "OneCycleLR with total_steps in batches never leaves warm-up when stepped once per epoch"
+# title = "OneCycleLR with total_steps in batches never leaves the warmup when stepped once per epoch"
 # kind = "silent"
 # symptom = "the highest learning rate was 0\\.\\d\\d, max_lr is 1"
 # origin = "usage"
@@ -30,14 +30,14 @@
 # when = "an epoch has more than 1 / pct_start batches, by default 3"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate rises during the whole training and ends below max_lr. Over 10 epochs, by
-default, it ends at 0.92 of max_lr with 4 batches per epoch, at 0.25 with 10, and at 0.04, where it
+"""The learning rate rises throughout training and ends below max_lr. With the defaults and 10
+epochs, it ends at 0.92 of max_lr with 4 batches per epoch, at 0.25 with 10, and at 0.04, where it
 started, with 100.
 
 OneCycleLR expects a step after every batch (docs: torch.optim.lr_scheduler.OneCycleLR). Trainers
-that step their schedulers once per epoch use a fraction of the schedule (pytorch#65417,
-espnet/espnet#3319). If you step the scheduler once for several accumulated batches, total_steps
-counts these steps.
+that step their schedulers once per epoch use only a fraction of the schedule (pytorch#65417,
+espnet/espnet#3319). If you step the scheduler once for several accumulated batches, set total_steps
+to the number of these steps.
 """
 
 import torch

@@ -38,11 +38,11 @@
 
 ReduceLROnPlateau uses a number to decide whether to lower the rate, so its step() requires this
 number (docs: torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without an
-argument need a special case (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Without
-other schedulers, the special case is not needed. For an accuracy, pass mode="max"; otherwise the
-rate falls while the accuracy rises. For a loss below 0, pass threshold_mode="abs": by the relative
-threshold, -10 is better than -10, and the rate never falls. Pass the same number on every rank;
-otherwise the rates of the ranks diverge.
+argument need a special case (ContinualAI/avalanche#692, victoresque/pytorch-template#89), unless
+they use no other schedulers. For an accuracy, pass mode="max"; otherwise the rate falls while the
+accuracy rises. For a loss below 0, pass threshold_mode="abs", because with the relative threshold
+-10 counts as better than -10, and the rate never falls. Pass the same number on every rank;
+otherwise the ranks end up with different rates.
 """
 
 import torch

@@ -31,11 +31,11 @@
 # '''
 # affected = { cpu = "<2.6", cuda = "<2.6", mps = "<2.6" }
 # ///
-"""The scheduler raises at the first plateau after a parameter group was added.
+"""The scheduler fails at the first plateau after a parameter group was added.
 
-When it is built, ReduceLROnPlateau stores one minimum per parameter group. It then used the index
-of a later group to look up the minimum (pytorch#104361). The error comes epochs after its cause,
-because only a step that reduces the learning rate reads the minima (torch/optim/lr_scheduler.py).
+Its constructor stores one minimum per parameter group. For a group that was added later, there was
+no minimum at the group's index (pytorch#104361). The error occurs epochs after its cause, because
+the minima are read only by a step that reduces the learning rate (torch/optim/lr_scheduler.py).
 """
 
 import traceback

@@ -33,14 +33,14 @@
 # ///
 """Code that holds the tensor still sees the old learning rate after the first reduction.
 
-With a tensor, a change of the rate does not recompile a compiled optimizer (docs:
-recipes/compiling_optimizer_lr_scheduler). ReduceLROnPlateau replaced the tensor with a float, and
-the step was compiled again (pytorch#163093). The lines put the tensor back with its new value. The
-lines work for every optimizer: Adam and AdamW lose their tensor too.
+If the rate is a tensor, changing its value does not recompile a compiled optimizer (docs:
+recipes/compiling_optimizer_lr_scheduler). But ReduceLROnPlateau replaced the tensor with a float,
+so the step was compiled again (pytorch#163093). The corrected code puts the tensor back with its
+new value. It works for every optimizer; Adam and AdamW lose their tensor too.
 
 Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
-group. If two groups hold the same tensor, as with lr=torch.tensor(1.0) of the optimizer, the rate
-is reduced twice, from 1 to 0.01 (2.15).
+group. If two groups share a tensor, as they do if lr=torch.tensor(1.0) is passed to the optimizer,
+the rate is reduced twice, from 1 to 0.01 (2.15).
 """
 
 import torch

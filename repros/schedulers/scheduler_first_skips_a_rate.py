@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A scheduler stepped before the optimizer skips the first learning rate of its schedule"
+# title = "A scheduler that is stepped before the optimizer skips the first learning rate of its schedule"
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
@@ -21,14 +21,15 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch warns once, and the schedule is one step ahead of the training. CosineAnnealingWarmRestarts
-gives no warning (torch/optim/lr_scheduler.py).
+"""The schedule is one step ahead of training, and torch warns about this once.
+CosineAnnealingWarmRestarts gives no warning (torch/optim/lr_scheduler.py).
 
-The constructor of a scheduler has set the first rate, and every step() sets the rate of the next
-update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and examples of that
-time still use this order (ThilinaRajapakse/pytorch-transformers-classification#21). Move a
-scheduler.step() at the start of an epoch to the end of the epoch: beside optimizer.step() in the
-loop of batches, it would step once per batch.
+The constructor of a scheduler already sets the first rate, and every step() sets the rate for the
+next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler was stepped first, and
+examples from that time still use this order
+(ThilinaRajapakse/pytorch-transformers-classification#21). If scheduler.step() is called at the
+start of an epoch, move it to the end of the epoch. Next to optimizer.step() in the loop over
+batches, it would be called once per batch.
 """
 
 import warnings

@@ -27,16 +27,17 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.1 if epoch < 2 else 0.5, step=4)
 # '''
-# choice = "Use the lines if the checkpoint holds the state of the scheduler; use the fix if it holds only the number of steps"
+# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate returns to the rate of epoch 0 of the warmup.
+"""The learning rate returns to its value in epoch 0 of the warmup.
 
-Whatever last_epoch is, the constructor runs the first step of the scheduler for epoch 0, and leaves
+Whatever last_epoch is, the constructor runs the first step of the scheduler for epoch 0 and leaves
 the other schedulers at their start (torch/optim/lr_scheduler.py). The next step() uses the
-scheduler that belongs to the epoch: the warmup runs again only if the resume is within the warmup.
-Later, the main part starts at its own first epoch. If the main part multiplies the current rate, as
-CosineAnnealingLR does, the rate stays on the scale of the warmup (same file).
+scheduler that belongs to the epoch, so the warmup runs again only if training is resumed within it.
+If training is resumed later, the main part starts at its own first epoch. If the main part
+multiplies the current rate, as CosineAnnealingLR does, the rate stays on the scale of the warmup
+(same file).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After GradScaler skips the first step, the scheduler warns of a wrong order and runs ahead"
+# title = "After GradScaler skips the first step, the scheduler warns about a wrong order and runs ahead"
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
@@ -31,19 +31,20 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The order of the calls is right, but the first step still gives the warning. If a later step is
-skipped, the schedule is ahead without a warning.
+"""The order of the calls is right, but the warning still appears if the first step is skipped. If a
+later step is skipped, the schedule runs ahead without a warning.
 
 The scale starts at 65536. If the first gradients overflow, scaler.step() does not call
 optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update that never happened
-(Lightning-AI/pytorch-lightning#21339). step() of a fused optimizer is called and skips the update
-itself: the schedule is ahead without a warning. The lines are right for fused optimizers too.
+(Lightning-AI/pytorch-lightning#21339). The step() of a fused optimizer is called and skips the
+update itself, so the schedule runs ahead without a warning. The corrected code works for fused
+optimizers too.
 
 The usual advice is to ignore the warning (sithu31296/semantic-segmentation#28, hkchengrex/STCN#44).
-The schedule is then ahead by one step for each skipped step.
+The schedule then runs ahead by one step for each skipped step.
 
-If one scaler serves two optimizers, the scale falls when either overflows: the schedule of the
-other optimizer waits too, although its step was taken.
+If two optimizers share a scaler, the scale falls when either of them overflows. The other
+optimizer's schedule then waits too, although that optimizer took its step.
 """
 
 import warnings

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "StepLR built with last_epoch right after a decay decays the learning rate once more"
+# title = "StepLR built with last_epoch right after a decay decays the learning rate a second time"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.125, stopped with 0\\.25"
 # origin = "torch"
@@ -29,18 +29,19 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5 ** (epoch // 2), step=4)
 # '''
-# choice = "Use the lines if the checkpoint holds the state of the scheduler; use the fix if it holds only the number of steps"
+# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A resume at an epoch where StepLR has just decayed decays the learning rate again.
+"""If training is resumed at an epoch where StepLR has just decayed the learning rate, the rate is
+decayed again.
 
 The constructor ends with a step, here to epoch 4, and get_lr() multiplies the loaded rate, which
-has already been decayed for that epoch (torch/optim/lr_scheduler.py). ExponentialLR did the same
-(pytorch#102261); its fix did not cover StepLR, MultiStepLR and ConstantLR (pytorch#149312).
+has already been decayed for that epoch (torch/optim/lr_scheduler.py). ExponentialLR had the same
+bug (pytorch#102261), but its fix did not cover StepLR, MultiStepLR and ConstantLR (pytorch#149312).
 
 The documentation says to build the scheduler before the optimizer's load_state_dict() (docs:
-torch.optim.lr_scheduler.LRScheduler). With last_epoch this raises a KeyError, because the optimizer
-has no "initial_lr" yet (torch/optim/lr_scheduler.py).
+torch.optim.lr_scheduler.LRScheduler). With last_epoch, doing so raises a KeyError, because the
+optimizer has no "initial_lr" yet (torch/optim/lr_scheduler.py).
 """
 
 import torch

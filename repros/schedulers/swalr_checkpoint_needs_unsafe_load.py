@@ -31,13 +31,13 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0,<2.10", cuda = ">=2.0,<2.10", mps = ">=2.0,<2.10" }
 # ///
-"""torch.load() rejects a checkpoint that torch itself has written.
+"""A checkpoint that torch itself has written is rejected by torch.load().
 
-The state of SWALR holds its annealing function, and weights_only, the default since 2.6, does not
-load functions (pytorch#163105). OneCycleLR had the same bug until pytorch#123775. With
-weights_only, 1.13 does not load floats either, so it cannot show the failure. Your own file that
-was saved with the function loads with weights_only=False. In a SequentialLR, the function is in a
-state of state["_schedulers"]: remove it there (torch/optim/lr_scheduler.py).
+The state of SWALR contains its annealing function, and weights_only, the default since 2.6, does
+not load functions (pytorch#163105). OneCycleLR had the same bug until pytorch#123775. With
+weights_only, 1.13 does not load floats either, so it cannot show the failure. If a file of your own
+was saved with the function, load it with weights_only=False. In a SequentialLR, the function is in
+one of the states in state["_schedulers"]; remove it there (torch/optim/lr_scheduler.py).
 """
 
 import os

@@ -23,14 +23,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Resumed after epoch 5 of 10, the learning rate takes 10 more epochs to reach its end.
+"""If training is resumed after epoch 5 of 10, the learning rate takes 10 more epochs to reach its
+final value.
 
 SWALR accepts "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but computes its
 position from the number of its own steps: `step = self._step_count - 1` in get_lr()
 (torch/optim/swa_utils.py).
 
-The AveragedModel has its own state, which a resume needs too. torch.load() of 2.6 to 2.9 loads the
-state of SWALR only as described in schedulers/swalr_checkpoint_needs_unsafe_load.
+To resume training, you also need the state of the AveragedModel. On 2.6 to 2.9, torch.load() loads
+the state of SWALR only as described in schedulers/swalr_checkpoint_needs_unsafe_load.
 """
 
 import torch

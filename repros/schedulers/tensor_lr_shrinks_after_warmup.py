@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR with a tensor learning rate keeps the scale of its warmup forever"
+# title = "SequentialLR with a tensor learning rate stays at the scale of its warmup forever"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
 # origin = "torch"
@@ -33,14 +33,14 @@
 # factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Use the lines with the schedulers of torch; use the fix if one tensor has to hold the learning rate on every torch: before 2.4 the schedulers replace the tensor, and CosineAnnealingWarmRestarts does on 2.7 too"
+# choice = "Use the lines with the schedulers of torch; use the fix if a single tensor must hold the learning rate on every release: before 2.4 the schedulers replace the tensor, and CosineAnnealingWarmRestarts does so on 2.7 too"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
-"""The learning rate does not rise when the warmup ends, and decays from the low rate.
+"""The learning rate does not rise when the warmup ends, but decays from the low warmup rate.
 
-The tutorial for compiled optimizers recommends a tensor (docs:
-recipes/compiling_optimizer_lr_scheduler). The constructor of SequentialLR made "lr" and
-"initial_lr" of each group the same tensor. Since 2.4, schedulers write the rate in place
+The tutorial for compiled optimizers recommends a tensor learning rate (docs:
+recipes/compiling_optimizer_lr_scheduler). The constructor of SequentialLR used the same tensor for
+the "lr" and "initial_lr" of each group. Since 2.4, schedulers write the rate in place
 (pytorch#123753), so the warmup also changed the base rate of all later schedulers (pytorch#162359).
 """
 

@@ -24,15 +24,15 @@
 # '''
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, the cycle starts again from there. A
-resume at epoch 2 or 3 is right, but from epoch 4 on every resume is wrong
+"""Epochs 2 to 5 are the second cycle, but if training is resumed at epoch 4, the cycle starts again
+from there. Resuming at epoch 2 or 3 works, but from epoch 4 on it gives wrong rates
 (torch/optim/lr_scheduler.py).
 
 The constructor treats last_epoch as the position in the first cycle, and its first step turns this
 into a position in the second cycle. This step used to subtract the length of the first cycle, which
-is right in the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 the
-step uses the remainder, which is right if all cycles have the same length: with T_mult=1.
-step(epoch) finds the cycle for any T_mult (torch/optim/lr_scheduler.py).
+is right in the second cycle but wrong from the third on (pytorch#88791). Since pytorch#151289 the
+step uses the remainder, which is right only if all cycles have the same length, that is, with
+T_mult=1. Calling step(epoch) finds the right cycle for any T_mult (torch/optim/lr_scheduler.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR with a milestone at 0 starts from the scheduler that it skips"
+# title = "SequentialLR with a milestone at 0 starts with the rate of the scheduler that it skips"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\."
 # origin = "torch"
@@ -22,15 +22,15 @@
 # factor = sequence(linear(0, 0.1, 1), lambda epoch: 0.5**epoch)  # a warmup of 0 epochs
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Use the lines to train without a warmup once; use the fix if the length of the warmup is a setting that may be 0"
+# choice = "Use the lines for a single run without a warmup; use the fix if the length of the warmup is a setting that may be 0"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
-"""Training without warmup starts at the low rate of the warmup and decays from there.
+"""Training without a warmup starts at the low warmup rate and decays from there.
 
 Users set the milestone to 0 to try a training run without its warmup (pytorch#185872). The
 constructor still ran the first step of the first scheduler, and step() switched to the second
-scheduler without setting it to its epoch 0 (pytorch#185986). A decay that multiplies the current
-rate, such as ExponentialLR, never leaves this scale.
+scheduler without setting it to its epoch 0 (pytorch#185986). A scheduler that multiplies the
+current rate, such as ExponentialLR, therefore stays on this scale.
 """
 
 import torch
