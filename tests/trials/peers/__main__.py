@@ -143,7 +143,7 @@ def render(results: Found) -> str:
         "",
         _versions(results),
         "",
-        "## Which handler recognises which out-of-memory message",
+        "## Which handler recognizes which out-of-memory message",
         "",
         _messages(results),
         "",

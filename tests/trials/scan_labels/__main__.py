@@ -229,7 +229,7 @@ def render(
         "  code or the program stops earlier with another error.",
         "- *precision*: the share of true places among the places that were found and read; *where run* is",
         "  the same share with dead places counted as harmless.",
-        "- *recall*: the share of known true places that the rules find. Nobody knows all true places.",
+        "- *recall*: the share of known true places that the rules find. Not all true places are known.",
         "- *tuning*: repositories that were read while the rules were written.",
         "- *fresh*: repositories that were fetched after the rules were finished. At most "
         f"{PER_REPOSITORY} places per rule",
