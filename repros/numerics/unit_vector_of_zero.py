@@ -32,9 +32,9 @@ least 1e-12. This fixes the value, which is enough if x is not trained. The grad
 is divided by 1e-12 as well: one step of SGD then destroys the weights that produced the row. In
 float16, 1e-12 is 0, so the value is nan again.
 
-The corrected code also treats a vector as zero if its squares underflow, below 1e-23 in float32 (x
-/ norm was inf). The second derivative for a zero row is nan, so a gradient penalty has to omit such
-rows.
+The corrected code also treats a vector as zero if its squares underflow, below 1e-23 in float32,
+for which x / norm gave inf. The second derivative for a zero row is nan, so a gradient penalty has
+to omit such rows.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "weight_decay of Adam barely shrinks a weight whose gradients are large"
+# title = "Adam's weight_decay barely shrinks a weight whose gradients are large"
 # kind = "silent"
 # symptom = "weight decay changed the weight by 0\\.0%"
 # origin = "design"

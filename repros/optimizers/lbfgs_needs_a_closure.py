@@ -36,12 +36,12 @@
 # ///
 """The first step raises a TypeError, because LBFGS evaluates the loss at several points in one step
 and needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the
-message. The corrected code's step() returns the loss at the first point, before the step. Clip
+message. In the corrected code, step() returns the loss at the first point, before the step. Clip
 gradients inside the closure. LBFGS accepts only one parameter group. The loss has to be the same
-function at every point, so do not use dropout, and use the same batch, all the data, in every step.
-In a loop over mini-batches, this code diverges without a line search: the loss of a small network
-went from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, about ten per
-step, as a batch.
+function at every point, so do not use dropout, and use all the data as the batch in every step. In
+a loop over mini-batches, this code diverges without a line search: the loss of a small network went
+from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, about ten per step, as
+a batch.
 
 A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. But
 the loss is then the same at every point, so LBFGS stops after one step of gradient descent, far

@@ -27,8 +27,8 @@
 """The optimizer rejects the tensor because it is the result of an operation. The leaf, which would
 receive the gradient, is not assigned to a variable.
 
-Indexing, a view or a factor of 0.01 (pytorch#140469) makes a tensor a non-leaf, and so does .cuda()
-or .to() from the CPU to a device (vinsis/ternary-quantization#4,
+Indexing, taking a view or multiplying by 0.01 (pytorch#140469) makes a tensor a non-leaf, and so
+does .cuda() or .to() from the CPU to a device (vinsis/ternary-quantization#4,
 mazzzystar/randomCNN-voice-transfer#16). If .to() changes nothing, it returns the leaf. Call
 requires_grad_() last. The call to detach() is for a tensor that comes out of a network. Without
 clone(), the optimizer writes into the original tensor if the image shares its memory.

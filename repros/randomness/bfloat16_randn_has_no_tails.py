@@ -26,7 +26,7 @@
 # ///
 """Noise in bfloat16 has no tails, although of 100,000 normal numbers about 47 should be beyond 3.5.
 
-For 16 numbers or more, the CPU kernel drew uniform numbers in the dtype of the result and
+For 16 or more numbers, the CPU kernel drew uniform numbers in the dtype of the result and
 transformed them in this dtype. Now the kernel does both in float32 (normal_fill() in
 aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The smallest
 uniform number in bfloat16 was 1/256, and sqrt(-2 log(1/256)) is 3.33. The mean and the standard

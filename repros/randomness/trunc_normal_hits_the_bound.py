@@ -36,13 +36,14 @@
 """A model initialized in bfloat16 starts with some weights at -2, while the others have a standard
 deviation of 0.02.
 
-trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and passes them to
-erfinv_() (torch/nn/init.py). In bfloat16, about 0.4 % of the numbers are at the end of the range,
-where erfinv is infinite, and the results are clamped to the bound `a`, which is -2 by default
-(pytorch#175046). In float32 this is rare (pytorch#174997), one in 2**24, but it happens in a large
-model, so the corrected code draws in float64 (control). In float16 one weight in 2048 is affected.
-With std=0.6, weights hit the default bounds just as often. With std=1, or with bounds of two or
-three standard deviations, they never do. These numbers are for the CPU; CUDA was not measured.
+The function trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and
+passes them to erfinv_() (torch/nn/init.py). In bfloat16, about 0.4 % of the numbers are at the end
+of the range, where erfinv is infinite, and the results are clamped to the bound `a`, which is -2 by
+default (pytorch#175046). In float32 this is rare (pytorch#174997), one in 2**24, but it happens in
+a large model, so the corrected code draws in float64 (control). In float16 one weight in 2048 is
+affected. With std=0.6, weights hit the default bounds just as often. With std=1, or with bounds of
+two or three standard deviations, they never do. These numbers are for the CPU; CUDA was not
+measured.
 """
 
 import torch

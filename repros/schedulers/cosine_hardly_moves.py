@@ -31,7 +31,7 @@
 # ///
 """Training ends with nearly the same learning rate that it started with.
 
-The unit of T_max is calls of step() (torch/optim/lr_scheduler.py), whatever a call represents. With
+T_max is measured in calls to step() (torch/optim/lr_scheduler.py), whatever a call represents. With
 T_max in batches and one call per epoch, training sees only the flat beginning of the cosine
 (sthalles/SimCLR#8). Note that load_state_dict() restores the T_max of the checkpoint.
 """
