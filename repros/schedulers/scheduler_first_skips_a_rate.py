@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A scheduler that is stepped before the optimizer skips the first learning rate of its schedule"
+# title = "A scheduler stepped before the optimizer skips the first learning rate of its schedule"
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After GradScaler skips the first step, the scheduler warns about a wrong order and runs ahead"
+# title = "If GradScaler skips the first step, the scheduler warns about a wrong order and runs ahead"
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
