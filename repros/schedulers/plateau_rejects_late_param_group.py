@@ -33,9 +33,10 @@
 # ///
 """The scheduler fails at the first plateau after a parameter group was added.
 
-Its constructor stores one minimum per parameter group. For a group that was added later, there was
-no minimum at the group's index (pytorch#104361). The error occurs epochs after its cause, because
-the minima are read only by a step that reduces the learning rate (torch/optim/lr_scheduler.py).
+The constructor of ReduceLROnPlateau stores one minimum per parameter group. For a group that was
+added later, there was no minimum at the group's index (pytorch#104361). The error occurs epochs
+after its cause, because the minima are read only by a step that reduces the learning rate
+(torch/optim/lr_scheduler.py).
 """
 
 import traceback
