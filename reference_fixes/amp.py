@@ -374,12 +374,12 @@ def optimizer_step(
     scaler = scaler if scaler is not None and scaler.is_enabled() else None
     if scaler is not None:
         _check_that_they_are_scaled(scaler, names, optimizers, parameters)
-    unscaled = 0
+    unscaled = False
     try:
         if scaler is not None:
             for each in optimizers:
                 scaler.unscale_(each)
-                unscaled += 1
+                unscaled = True
         applied = scaler is None or _finite(scaler, optimizers)
         if applied and before_step is not None:
             before_step()

@@ -458,9 +458,15 @@ def test_a_window_that_is_left_early_takes_nothing_from_the_next(kind):
     assert list(first) == [("b", 1 / 3, False), ("c", 1 / 3, True)]
 
 
+SHORT_LENGTH = (
+    r"^len\(batches\) is 6, but fewer came, and the shares go by that length; iter\(batches\) in its "
+    "place is not asked for one$"
+)
+
+
 @pytest.mark.parametrize("size", [2, 5, 6])
 def test_fewer_batches_than_their_length_says_are_refused(size):
-    with pytest.raises(ValueError, match=r"^len\(batches\) is 6, but fewer came, and the share"):
+    with pytest.raises(ValueError, match=SHORT_LENGTH):
         train(with_length([1.0] * 5, 6), size)
 
 
@@ -688,6 +694,81 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
     assert here == [[[("b", 0.0, True)]], [[("a", 1.0, False), ("b", 1.0, True)]]]
 
 
+@contextlib.contextmanager
+def another_process(weight, windows=1):
+    """A group with one more process, whose window has this weight, without a process."""
+    group = mock.Mock(spec=torch.distributed.ProcessGroup)
+    left = iter([weight] * windows)
+
+    def all_reduce(sums, group):
+        its = next(left, None)
+        sums += torch.tensor([its or 0.0, its is not None], dtype=sums.dtype)
+
+    with mock.patch.multiple(
+        torch.distributed,
+        get_backend={group: "gloo"}.__getitem__,
+        get_world_size={group: 2}.__getitem__,
+        all_reduce=all_reduce,
+    ):
+        yield group
+
+
+def test_shares_are_relative_to_the_mean_weight_of_the_processes():
+    with another_process(1.0) as group:
+        assert shares_or_refusal(iter("ab"), group=group) == [[2 / 3, 2 / 3]]
+    large = 2.0**24 + 1  # which float32 would round
+    with another_process(large) as group:
+        assert shares_or_refusal(iter("a"), weight=lambda batch: large, group=group) == [[1.0]]
+
+
+def test_a_process_without_weight_runs_its_last_batch_because_ddp_waits_for_it():
+    with another_process(1.0) as group:
+        (window,) = (
+            list(window)
+            for window in amp.windows(iter("abc"), 3, weight=lambda batch: 0, group=group)
+        )
+    assert window == [("c", 0.0, True)]
+
+
+def test_fewer_windows_than_another_process_are_refused():
+    with another_process(1.0, windows=2) as group:
+        assert shares_or_refusal(iter("ab"), group=group) == (
+            "1 of 2 processes have a window, the others have no more: expected as many in each"
+        )
+
+
+class Source:
+    """An iterator like that of ResumableBatches.counted(), which knows how many batches are left."""
+
+    def __init__(self, batches, left, resumed=False):
+        self.batches, self.left, self.resumed = iter(batches), left, resumed
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.left -= 1
+        if self.left < 0:
+            raise AssertionError("drawn past the last batch")
+        return next(self.batches)
+
+
+def test_an_iterator_that_knows_what_is_left_is_not_asked_for_more():
+    source = Source("abc", left=3)
+    windows = iter(amp.windows(source, 2, weight=lambda batch: 1))
+    assert [[batch for batch, _, _ in next(windows)] for _ in range(2)] == [["a", "b"], ["c"]]
+
+
+def test_an_epoch_that_was_resumed_at_its_end_has_no_windows_and_another_is_refused():
+    class Ended(Source):
+        def __next__(self):
+            raise StopIteration
+
+    assert list(amp.windows(Ended("", left=0, resumed=True), 2, weight=lambda batch: 1)) == []
+    with pytest.raises(ValueError, match="^no batches: "):
+        list(amp.windows(Ended("", left=0), 2, weight=lambda batch: 1))
+
+
 @pytest.mark.parametrize(("backend", "device"), [("gloo", "cpu"), ("nccl", "cuda")])
 def test_processes_that_have_a_window_are_counted_on_the_device_of_the_group(backend, device):
     group, make = mock.Mock(spec=torch.distributed.ProcessGroup), torch.tensor
@@ -716,6 +797,15 @@ def test_what_is_no_group_of_this_process_is_refused(group):
 
 
 # ---- optimizer_step ----
+
+UNSCALED = (
+    r"^SGD: gradients of a call that raised, which are unscaled: call zero_grad\(\) and backward\(\) "
+    "before it is tried again$"
+)
+STEPPED = (
+    "^SGD: another optimizer has stepped, which updated the scale, and no loss was scaled since: "
+    r"give all that step after one backward\(\) to one call, as a list$"
+)
 
 
 class FakeScaler:
@@ -930,7 +1020,7 @@ def test_a_sparse_gradient_of_a_call_that_raised_is_refused_too():
         loss = table(torch.tensor([1])).sum()
         with pytest.raises(ArithmeticError):
             stepped(sgd([table.weight]), [table.weight], [loss], scaler, before_step=refuse)
-        with pytest.raises(RuntimeError, match="^SGD: gradients of a call that raised, which are"):
+        with pytest.raises(RuntimeError, match=UNSCALED):
             amp.optimizer_step(sgd([table.weight]), scaler)
 
 
@@ -988,7 +1078,7 @@ def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(fac
         first, second = sgd([a], [b]), sgd([c], [d])
         loss = (a + b).sum() * factor + (c + d).sum()
         assert stepped(first, [a, b], [loss], scaler)[0] is (factor == 1.0)
-        with pytest.raises(RuntimeError, match="^SGD: another optimizer has stepped, which upd"):
+        with pytest.raises(RuntimeError, match=STEPPED):
             amp.optimizer_step(second, scaler)
         assert [c.item(), d.item()] == [0.0, 0.0]
         for optimizer in (first, second):

@@ -568,13 +568,45 @@ def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(devi
     mha.set_fastpath_enabled(value)
     try:
         with contextlib.suppress(error), attention.without_fast_path(model):
-            assert not mha.get_fastpath_enabled()
+            assert mha.get_fastpath_enabled() is False
             assert state(model) == before
             raise error
         assert mha.get_fastpath_enabled() is value
         assert state(model) == before
     finally:
         mha.set_fastpath_enabled(True)
+
+
+def twin_of(original, twins={}):  # noqa: B006  # one twin per class
+    """A subclass with other behavior, as freeze() of modules.py makes it."""
+    if original not in twins:
+        twins[original] = type("Twin", (original,), {"_twin_of": staticmethod(twin_of)})
+    return twins[original]
+
+
+def test_a_twin_that_another_fix_makes_in_the_block_is_one_of_the_own_class_after_it(
+    device, attributes
+):
+    model = module_of("encoder", device)
+    first, second = (layer.self_attn for layer in model.layers)
+    with attention.without_fast_path(model):
+        first.__class__ = twin_of(type(first))
+    assert type(first) is twin_of(nn.MultiheadAttention)
+    assert type(second) is nn.MultiheadAttention
+
+
+class SelfAttention(nn.MultiheadAttention):
+    def forward(self, query, key=None, value=None, **options):
+        key, value = (query if x is None else x for x in (key, value))
+        return super().forward(query, key, value, **options)
+
+
+@either_way
+def test_an_attention_whose_key_may_be_left_out_still_gets_none(device):
+    x, module = torch.randn(2, 3, FEATURES, device=device), SelfAttention(FEATURES, 2).to(device)
+    with attention.without_fast_path(module):
+        for shown in (module(x, None), module(x, key=None)):
+            torch.testing.assert_close(shown, module(x))
 
 
 class InABlock(threading.Thread):

@@ -470,7 +470,9 @@ def test_the_example_is_answered(open_page):
     assert "Traceback (most recent call last)" in tab.locator("#paste").input_value()
     assert "Attempting to unscale FP16 gradients" in tab.locator("#answers").inner_text()
     assert "Your line: train.py:12" in tab.locator("#answers").inner_text()
-    assert "model.half() makes float16 parameters" in tab.locator("#answers").inner_text()
+    assert (
+        "Calling model.half() makes the parameters float16" in tab.locator("#answers").inner_text()
+    )
     tab.get_by_role("button", name="Clear").click()
     assert tab.locator("#answers").inner_text() == ""
 
