@@ -46,7 +46,7 @@ def new(name: str, kind: str | None) -> None:
 
     Creates repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
     creates matrix/scan/rules/FAMILY/NAME.py and a file for its test cases, and adds `rule` to the
-    header. --cause adds the message to matrix/causes.toml. FILL IN marks everything you have to
+    header. --cause adds the message to matrix/messages. FILL IN marks everything you have to
     write, and `lint` lists each marked line. A name starts with its meaning and may end with the
     number of a report.
 
