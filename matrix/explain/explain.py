@@ -53,8 +53,11 @@ CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u
 # The separators of str.split(), which differ from JavaScript's \s:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
-    r"(?:[Pp]y[Tt]orch version|[Pp]y[Tt]orch|torch(?:\.__version__)?)[\s:='\"(>v]{1,6}"
-    r"(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
+    # not "In PyTorch 2.6, we changed", "since torch 2.0", "torch>=2.0", "PyTorch 1.1.0 and later"
+    r"(?<!In )(?<!in )(?<!of )(?<!ince )(?<!rom )(?<!ntil )(?<!efore )(?<!equires )"
+    r"(?:[Pp]y[Tt]orch version(?: \(GPU\?\))?|[Pp]y[Tt]orch|torch(?:\.__version__)?)"
+    r"(?!\s?[<>~!]=)[\s:='\"(>v]{1,6}(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
+    r"(?![\d.]{0,8},? (?:(?:and|or) (?:later|newer|above|earlier|older)|we\b))"
 )
 LOOK_BACK = 1000  # characters before a match; "Warning" there on the same line makes it a warning
 TRACEBACK = 8000  # characters before a match that are searched for its traceback

@@ -96,7 +96,7 @@ def test_other_errors_get_no_answer(error):
     ("text", "version"),
     [
         ("PyTorch version: 2.4.1+cu121", "2.4.1"),
-        ("- PyTorch version (GPU?): 2.3.1 (False)", None),
+        ("- PyTorch version (GPU?): 2.3.1 (False)", "2.3.1"),
         ("torch==2.0.1", "2.0.1"),
         ("torch 2.10", "2.10"),
         (">>> torch.__version__\n'2.5.1'", "2.5.1"),
@@ -104,6 +104,13 @@ def test_other_errors_get_no_answer(error):
         ("torchvision 0.15.2", None),
         ("no version", None),
         ("x\n" * 400_000 + "torch==2.6.0\n" + "x\n" * 400_000 + "torch==2.7.0\n", "2.6.0"),
+        ("- PyTorch version (GPU?): 2.0.1+cu117 (True)", "2.0.1"),
+        # versions in the sentences of torch and pip are not those of the asker
+        ("In PyTorch 2.6, we changed the default value of weights_only\ntorch==2.9.1", "2.9.1"),
+        ("In PyTorch 1.1.0 and later, you should call them in the opposite order", None),
+        ("this needs pytorch 2.0 or newer", None),
+        ("accelerate 1.0 requires torch>=2.0.0, but you have torch 1.13.1", "1.13.1"),
+        ("deprecated since torch 2.4", None),
     ],
     ids=lambda value: str(value)[:30],
 )
