@@ -1,5 +1,5 @@
-"""Finds the reproducers, runs each in a child process on the torch under test, and judges the
-outcome.
+"""Finds the reproducers, runs each of them in a child process on the torch under test, and judges
+the outcomes.
 """
 
 __version__ = "0.1.0"

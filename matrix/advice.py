@@ -1,8 +1,9 @@
-"""Checks the advice in a header against the code that runs and the runs on record.
+"""Checks the advice in a header against the code that is run and against recorded runs.
 
 The lines under `right` must be consecutive statements of control() or right(). Every name in the
-printed lines must be defined there or belong to the user's code, which `wrong` shows. Every pattern
-in `messages`, and every alternative in a pattern, must have been raised in a run on record.
+printed lines must be defined there or belong to the user's code, which `wrong` shows. A recorded
+run must have raised a message for every pattern in `messages`, and for every alternative in a
+pattern.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .catalog import Reproducer
 from .evidence.schema import Record
 from .explain import wording
 
-_EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
+_EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has torch and device
 _ROLES = ("control", "right")  # the roles that may contain the lines under `right`
 
 
@@ -25,7 +26,7 @@ _ROLES = ("control", "right")  # the roles that may contain the lines under `rig
 
 
 def line_problems(reproducer: Reproducer) -> Iterator[str]:
-    """Problems with the lines under `right` and `use`, and sizes in the messages."""
+    """Yields problems with the lines under `right` and `use`, and sizes in the messages."""
     if reproducer.is_current:
         yield from _lines(reproducer)
         yield from _sizes(reproducer)
@@ -66,13 +67,13 @@ def _lines(reproducer: Reproducer) -> Iterator[str]:
 
 
 def stands_in(lines: str, code: ast.Module, functions: tuple[str, ...]) -> bool:
-    """True if these statements are consecutive in the code that one of the functions runs."""
+    """True if these statements appear consecutively in the code that one of the functions runs."""
     return any(True for _ in standing(lines, code, functions))
 
 
 def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The nodes of these statements, for each place in the functions' code where the statements are
-    consecutive. Imports may be anywhere in the file.
+    """Yields the nodes of these statements for each place in the functions' code where the
+    statements appear consecutively. Imports may be anywhere in the file.
     """
     statements = ast.parse(lines).body
     imports = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -88,7 +89,7 @@ def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterat
 
 
 def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The statement lists of these functions, and of the functions and classes they use."""
+    """Yields the statement lists of these functions, and of the functions and classes they use."""
     defined = {
         node.name: node
         for node in code.body
@@ -109,7 +110,7 @@ def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.s
 
 
 def _imports(code: ast.AST) -> set[tuple[str, str, str]]:
-    """(module, name, local name) of each import."""
+    """Returns (module, name, local name) for each import."""
     return {
         (getattr(node, "module", None) or "", alias.name, alias.asname or alias.name)
         for node in ast.walk(code)
@@ -142,7 +143,7 @@ def _defined(code: ast.AST) -> set[str]:
 
 
 def _called(lines: str) -> set[str]:
-    """The functions that the lines call by their bare names."""
+    """The functions that the lines call by bare name."""
     calls = [node.func for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Call)]
     return {name.id for name in calls if isinstance(name, ast.Name)}
 
@@ -154,14 +155,14 @@ def _undefined(lines: str) -> set[str]:
 
 # --- the messages ---------------------------------------------------------------------------------
 
-# A separate number, which is a size if it follows a match of _AFTER. The numbers in float16,
+# A number on its own, which is a size if it follows a match of _AFTER. The numbers in float16,
 # conv2d, 3D, "Errno 24" and "2 or 3 dimensions" are not sizes.
 _SIZE = re.compile(r"(?<![\w.])\d+(?=x\d|(?![\w.]*[A-Za-z]))")
 _AFTER = re.compile(r"(?:tensor [ab]|[Ss]izes?|shapes?|dimension|index|[\[(,x]) ?[(\[]?$")
 
 
 def message_problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
-    """Patterns that no run on record raised."""
+    """Reports patterns that do not match any message of a recorded run."""
     problems = []
     for reproducer in filter(lambda reproducer: reproducer.is_current, reproducers):
         runs = [
@@ -190,7 +191,7 @@ def _sizes(reproducer: Reproducer) -> Iterator[str]:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """One pattern for each alternative of each group, or the pattern itself if it has none."""
+    """One pattern for each alternative of each group, or the pattern itself if there are none."""
     groups = list(_groups(pattern))
     patterns = []
     for start, end, bars in groups:
@@ -207,7 +208,7 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[int, int, list[int]]]:
-    """(start, end, positions of `|`) of the whole pattern and of each group that matches text."""
+    """Yields (start, end, positions of `|`) for the pattern and each group that matches text."""
     open_: list[tuple[int, list[int], bool]] = [(0, [], True)]
     place, in_class = 0, False
     while place < len(pattern):

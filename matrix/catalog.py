@@ -26,7 +26,7 @@ from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
 PACKAGE = Path(__file__).resolve().parent
-# False in an installed wheel, which has everything inside the package.
+# False in an installed wheel, where everything is inside the package.
 CLONE = (PACKAGE.parent / "noxfile.py").is_file()
 ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
@@ -45,10 +45,10 @@ LEVELS = {  # the level of a `scan` finding -> its meaning
     "warning": "it does so under a condition that occurs in practice",
     "note": "it matters little, or reading cannot decide",
 }
-FILL_IN = "FILL IN"  # marks each line of a new reproducer that its author has to write
+FILL_IN = "FILL IN"  # marks the lines of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
-MAX_LINES = 10  # the limit for `wrong`, `right` and `use`
-# The functions of a reproducer. right() and messages() test the keys of the same names.
+MAX_LINES = 10  # the maximum number of lines in `wrong`, `right` and `use`
+# The functions of a reproducer. right() and messages() test the keys with the same names.
 ROLES = ("reproduce", "control", "right", "messages", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
@@ -58,7 +58,7 @@ _BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the PE
 # Finds the docstring, which follows the header in every reproducer, without parsing the code.
 _DOCSTRING = re.compile(r'(?:#.*\n|[ \t]*\n)*"""((?:[^"\\]|"(?!""))*)"""[ \t]*(?:\n|\Z)')
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
-_THREAD = re.compile(  # where people report failures; a pull request is not a report
+_THREAD = re.compile(  # where people report failures; pull requests are not reports
     r"https://(?:github\.com/[\w.-]+/[\w.-]+/(?:issues|discussions)/\d+"
     r"|discuss\.[\w.-]+/t/\S+"
     r"|forums?\.[\w.-]+/\S+"
@@ -108,33 +108,33 @@ class Reproducer:
     title: str = key(string, page=True)
     kind: str = key(string, page=True)
     symptom: str = key(string, page=True)  # regex for the text that reproduce() returns
-    # regexes of messages that users see, each raised by reproduce() or messages() in a run
+    # regexes for messages that users see, each of them raised by reproduce() or messages() in a run
     messages: tuple[str, ...] = key(strings, page=True, default=())
-    # regexes of messages that no run raised: from other devices, older releases, other programs
+    # regexes for messages that no run has raised, from other devices, older releases or programs
     elsewhere: tuple[str, ...] = key(strings, default=())
     origin: str = key(string, page=True)  # one of ORIGINS
     # threads about exactly this failure
     reports: tuple[str, ...] = key(strings, default=())
     # pages that state the cause or the fix: documentation, source, the pull request that fixed it
     documents: tuple[str, ...] = key(strings, default=())
-    fixed_by: str = key(string, default="")  # "pytorch#165068": the change that fixed it
-    upstream: str = key(string, default="")  # "unreported": nobody has reported it to PyTorch
+    fixed_by: str = key(string, default="")  # "pytorch#165068": the change that fixed the failure
+    upstream: str = key(string, default="")  # "unreported" if nobody has reported it to PyTorch
     wrong: str = key(string, page=True)  # a few lines of user code that fail
-    # the replacement, with torch and the standard library only, if a few lines are enough
+    # the replacement, using only torch and the standard library, if a few lines are enough
     right: str = key(string, page=True, default="")
     right_requires: str = key(string, page=True, default="")  # the torch versions `right` needs
     # "module.function" of reference_fixes, or "upgrade"; "" if `right` is enough
     fix: str = key(string, page=True, default="")
     use: str = key(string, page=True, default="")  # the lines that call the fix, with its import
-    choice: str = key(string, page=True, default="")  # `right` or the fix: which to prefer, and why
+    choice: str = key(string, page=True, default="")  # whether to use `right` or the fix, and why
     # the level of the `scan` finding: one of LEVELS; "" if `scan` does not look for this failure
     rule: str = key(string, default="")
     when: str = key(string, default="")  # the condition under which the found code fails
-    requires: str = key(string, default="")  # the torch versions that have the API
+    requires: str = key(string, default="")  # the torch versions with the API
     # device -> the torch versions with the API on this device, if they differ from `requires`
     requires_on: dict[str, str] = key(_table, default_factory=dict)
     affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    # device -> the substitute for it
+    # device -> the substitute that was measured
     stand_in: dict[str, str] = key(_table, default_factory=dict)
     platform: str = key(string, default="")  # the required sys.platform; "" for any
     timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
@@ -149,8 +149,8 @@ class Reproducer:
 
     @property
     def is_current(self) -> bool:
-        """True unless the reproducer is retired. A retired reproducer keeps its file and its page,
-        but is no longer run, found or listed.
+        """True unless the reproducer is retired. A retired reproducer keeps its file and page, but
+        it is no longer run, found or listed.
         """
         return not self.retired
 
@@ -180,7 +180,7 @@ class Reproducer:
 
     @property
     def fix_module(self) -> str:
-        """The module of reference_fixes that `fix` names; "" for "upgrade"."""
+        """The module of reference_fixes that contains the fix, or "" if `fix` is "upgrade"."""
         return self.fix.partition(".")[0] if "." in self.fix else ""
 
     @property
@@ -220,18 +220,18 @@ class Reproducer:
 
     @property
     def code(self) -> str:
-        """The body without surrounding blank lines, as people paste it into a report."""
+        """The body without surrounding blank lines, for pasting into a report."""
         return self.body.strip()
 
     def function(self, name: str) -> str:
-        """The source of the function of this name, or ""."""
+        """The source of the function with this name, or ""."""
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 return "\n".join(self.source.splitlines()[node.lineno - 1 : node.end_lineno])
         return ""
 
     def program(self, device: str) -> str:
-        """The flat program that a report shows, which runs on this device."""
+        """The flat program for this device, as shown in a report."""
         return program.flat(self.code, self.kind, device)
 
     @cached_property
@@ -249,7 +249,7 @@ class Reproducer:
         return promised(self.affected[device], torch_version)
 
     def needs(self, device: str) -> str:
-        """The torch versions that have the API on this device; "" if every release has it."""
+        """The torch versions with the API on this device, or "" if every release has it."""
         return self.requires_on.get(device, self.requires)
 
     def unavailable_reason(self, torch_version: str, platform: str, device: str) -> str | None:
@@ -261,7 +261,7 @@ class Reproducer:
         return None
 
     def runs(self, role: str, torch_version: str) -> bool:
-        """True if the role is run on this torch. `right` may need a newer torch."""
+        """True if the role is run on this version of torch. `right` may require a newer version."""
         return (
             role != "right"
             or not self.right_requires
@@ -284,13 +284,13 @@ def promised(specifier: str, torch_version: str) -> str:
     )
 
 
-# Caches a single tree, because callers process one reproducer after another and ten thousand trees
-# would exhaust the memory.
+# Caches only one tree, because callers process the reproducers one by one, and ten thousand trees
+# would exhaust memory.
 @lru_cache(maxsize=1)
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # users need no warnings about escapes
+            warnings.simplefilter("ignore")  # users do not need warnings about escapes
             return ast.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
@@ -300,10 +300,10 @@ def _tree(source: str) -> ast.Module:
 
 
 def read(repros: Path = REPROS, values: bool = True) -> tuple[list[Reproducer], list[str]]:
-    """All readable reproducers, sorted by id, and one line per problem in the other files.
+    """Returns all readable reproducers, sorted by id, and one line per problem in the other files.
 
-    Without `values`, only the types of values are checked, which is enough to print a header.
-    Compiling the patterns of ten thousand reproducers takes longer than all the other work.
+    Without `values`, only the types of the values are checked, which is enough to print a header.
+    Compiling the patterns of ten thousand reproducers takes longer than everything else.
     """
     reproducers, problems = [], []
     repros = repros.absolute()
@@ -329,14 +329,14 @@ def load(repros: Path = REPROS) -> list[Reproducer]:
 
 
 def not_filled_in(source: str) -> list[tuple[int, str]]:
-    """(number, line) of each line that the author of a new file still has to write."""
+    """Returns (number, line) for each line that the author of a new file still has to write."""
     if FILL_IN not in source:
         return []
     return [(n, line) for n, line in enumerate(source.splitlines(), 1) if FILL_IN in line]
 
 
 def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, list[str]]:
-    """The reproducer, or None if the file has problems, and one line per problem.
+    """Returns the reproducer, or None if the file has problems, and one line per problem.
 
     See read() for `values`.
     """
@@ -388,7 +388,7 @@ def _line_of(source: str, key: str, otherwise: int = 1) -> int:
 
 
 def _problems(table: dict[str, Any], values: bool) -> Problems:
-    """(key, problem) for each problem. Values are checked only if all types are correct."""
+    """Returns (key, problem) pairs. Values are checked only if all types are correct."""
     problems = checked.problems(Reproducer, table)
     if not {"fix", "right"} & set(table):
         problems.append(("fix", "missing; only lines under `right` may replace it"))
@@ -588,7 +588,7 @@ def fixes(folder: Path = FIXES) -> list[str]:
 
 
 def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
-    """The reproducers with the given ids or families, in catalog order. Without names, all
+    """The reproducers with the given ids or families, in catalog order. Without names, returns all
     reproducers that are not retired.
     """
     if not names:

@@ -183,7 +183,7 @@ def _read(path: Path) -> tuple[list[Group], list[str]]:
 
 @dataclass
 class _Place:
-    """The line numbers of one [[message]], which TOML parsers do not provide."""
+    """The line numbers in a [[message]] table, which TOML parsers do not provide."""
 
     line: int
     keys: dict[str, int] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Dataclasses whose fields are the keys of a file, each with a check.
+"""Supports dataclasses whose fields are the keys of a file, each with a check.
 
-A check returns None if a value is valid. Otherwise it returns the problem, as the end of the
-sentence "KEY: VALUE ...".
+A check returns None if a value is valid. Otherwise, it returns a description of the problem that
+completes the sentence "KEY: VALUE ...".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 def key(
     check: Check, *, default: Any = MISSING, default_factory: Any = MISSING, **metadata: Any
 ) -> Any:
-    """A field that is a key of the file. A key without a default is required."""
+    """Defines a field that is a key of the file. A key without a default is required."""
     metadata["check"] = check
     if default_factory is not MISSING:
         return field(default_factory=default_factory, metadata=metadata)
@@ -52,7 +52,7 @@ def _checks(kind: type) -> dict[str, Check]:
 
 
 def problems(kind: type, raw: Any) -> Problems:
-    """The problems in a parsed object that should have the keys of `kind`."""
+    """Returns the problems in a parsed object that should have the keys of `kind`."""
     if not isinstance(raw, dict):
         return [("", f"expected an object, found {reprlib.repr(raw)}")]
     checks = _checks(kind)
@@ -71,7 +71,7 @@ def sentences(kind: type, raw: Any) -> list[str]:
 
 
 def json_schema(kind: type) -> dict[str, Any]:
-    """Key -> JSON Schema, derived from the type of the field."""
+    """Maps each key to its JSON Schema, which is derived from the type of the field."""
     types = get_type_hints(kind)
     return {name: _schema(types[name]) for name in keys(kind)}
 

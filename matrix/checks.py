@@ -1,6 +1,6 @@
 """All checks that do not run a reproducer.
 
-Each problem is reported as one line: file, line number, description.
+Each problem is reported on one line, with the file, the line number and a description.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .explain import explain, search
 from .scan import scanning
 from .vendoring import originals
 
-# Other files that must name every device except the CPU: file, pattern, what its absence means.
+# Other files that must name every device except the CPU: the file, a pattern, and the meaning of
+# its absence.
 PLACES_OF_DEVICES = (
     ("reference_fixes/amp.py", r'kind not in \([^)]*"{name}"', "choose_precision() refuses it"),
     ("reference_fixes/checkpoints.py", r'states\["{name}"\] =', "its random state is not saved"),
@@ -37,9 +38,9 @@ IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
 RULES = catalog.PACKAGE / "scan" / "rules"
 CACHE = catalog.ROOT / ".lint_cache" / "in_order.txt"
-CASES = catalog.ROOT / "tests" / "harness" / "scan"  # of the rules
+CASES = catalog.ROOT / "tests" / "harness" / "scan"  # test cases for the rules
 
-# The end of every reproducer. `git bisect run` interprets exit status 125 as "cannot tell".
+# The last lines of every reproducer. `git bisect run` treats exit status 125 as "cannot tell".
 MAIN = """\
 if __name__ == "__main__":
     import sys
@@ -67,10 +68,10 @@ def lint(
     page: Path = catalog.ROOT / grid.PAGE,
     cache: Path | None = None,
 ) -> list[str]:
-    """All problems found.
+    """Returns all problems.
 
-    `cache` is a file that lists the reproducers without problems, so that the next call of the same
-    code checks only files that have changed since.
+    `cache` is a file that lists the reproducers without problems. With it, the next call of the
+    same code checks only files that have changed since.
     """
     problems = []
     torches_listed = []
@@ -133,7 +134,7 @@ def _misplaced(repros: Path) -> list[str]:
 
 
 def _files(reproducers: list[Reproducer], cache: Path | None) -> list[str]:
-    """The problems that depend only on the reproducer's own file and on this program."""
+    """The problems that depend only on the reproducer's file and on this program."""
     clean = set[str]()
     if cache:
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -173,7 +174,7 @@ def _python(reproducer: Reproducer) -> list[str]:
 
 
 def _ending(reproducer: Reproducer) -> list[str]:
-    """A problem if the file does not end with MAIN, which `git bisect` relies on."""
+    """Reports a file that does not end with MAIN, which `git bisect` relies on."""
     main = MAIN.format(roles=", ".join(reproducer.roles))
     if reproducer.source.endswith(f"\n\n\n{main}"):
         return []
@@ -183,9 +184,10 @@ def _ending(reproducer: Reproducer) -> list[str]:
 
 
 def _snippet(reproducer: Reproducer) -> list[str]:
-    """Operations in `wrong` that the code of the reproducer does not contain.
+    """Reports operations in `wrong` that do not occur in the reproducer's code.
 
-    advice.py checks `right` more strictly. tests/test_repros.py checks which lines were executed.
+    The checks of `right` in advice.py are stricter, and tests/test_repros.py checks which lines are
+    executed.
     """
     where = f"{reproducer.path}:{reproducer.line_of('wrong')}: wrong"
     try:
@@ -203,7 +205,7 @@ def _snippet(reproducer: Reproducer) -> list[str]:
 
 
 def _citations(reproducer: Reproducer) -> list[str]:
-    """Issue numbers that the docstring cites but the header does not link to."""
+    """Reports issues that the docstring cites but the header does not link to."""
     links = {*reproducer.reports, *reproducer.documents, reproducer.fixing_change}
     return [
         f"{reproducer.path}:1: {name}#{number} is not among reports, documents, fixed_by"
@@ -213,7 +215,7 @@ def _citations(reproducer: Reproducer) -> list[str]:
 
 
 def _rule(reproducer: Reproducer) -> list[str]:
-    """A problem if the rule has no function, misses `wrong` lines, or reports `right` lines."""
+    """Reports a rule that has no function, misses `wrong` lines, or finds `right` lines."""
     where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
     for rule in scanning.rules([reproducer]):
         if unfilled := _not_filled_in(RULES / f"{reproducer.id}.py"):
@@ -235,7 +237,7 @@ def _rule(reproducer: Reproducer) -> list[str]:
 
 
 def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
-    """Rules without test cases, and rule files whose reproducer has no `rule` in its header."""
+    """Reports rules without test cases, and rule files whose reproducer's header has no `rule`."""
     problems = []
     ruled = {reproducer.id: reproducer for reproducer in catalog.ruled(reproducers)}
     for name in sorted(glob.glob("*/*.py", root_dir=RULES)):
@@ -253,7 +255,7 @@ def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
 
 
 def _not_filled_in(path: Path) -> list[str]:
-    """A problem for each line of a new file that its author still has to write."""
+    """Reports each line of a new file that its author still has to write."""
     if not path.is_file():
         return []  # _rule() reports the missing file
     unfilled = catalog.not_filled_in(path.read_text(encoding="utf-8"))
@@ -261,8 +263,8 @@ def _not_filled_in(path: Path) -> list[str]:
 
 
 def not_run(reproducer: Reproducer, code: ast.Module) -> list[str]:
-    """Calls, attributes, arguments and operators in `wrong` that the code does not contain."""
-    used = _uses(ast.Module(code.body[:-1], []))  # without MAIN at the end
+    """The calls, attributes, arguments and operators in `wrong` that the code does not contain."""
+    used = _uses(ast.Module(code.body[:-1], []))  # excludes MAIN at the end
     return sorted(_does(ast.parse(reproducer.wrong)) - used)
 
 
@@ -314,7 +316,7 @@ def _operator(node: ast.BinOp | ast.AugAssign) -> str:
 
 
 def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:
-    """Headers that lack `fixed_by` although the newest release is unaffected, or the reverse."""
+    """Reports headers that lack `fixed_by` if the newest release is unaffected, or vice versa."""
     if not releases:
         return []
     problems = []
@@ -333,7 +335,7 @@ def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> li
 
 
 def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
-    """Ids without a file, and unlisted ids. Ids are permanent because people cite them."""
+    """Reports ids without a file, and unlisted ids. Ids are permanent, because people cite them."""
     listed = {id: number for number, id in enumerate(ids.read_text(encoding="utf-8").split(), 1)}
     now = {reproducer.id for reproducer in reproducers}
     lost = [
@@ -380,7 +382,7 @@ def _all(path: Path) -> set[str]:
 
 
 def _public_names(fixes: Path, names: Path) -> list[str]:
-    """Removed or unlisted public names. Projects that vendor a fix import these names."""
+    """Reports removed or unlisted public names. Projects that vendor a fix import these names."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
     try:
@@ -404,7 +406,7 @@ def _public_names(fixes: Path, names: Path) -> list[str]:
 def _releases(
     torches_listed: list[torches.Torch], measured: list[Record], releases: Path, page: Path
 ) -> list[str]:
-    """Releases in torches.toml that have no records, or no column in the grid."""
+    """Reports releases in torches.toml that have no records or no column in the grid."""
     recorded = {record.minor for record in measured}
     header = page.read_text(encoding="utf-8").partition("| affected |")[0]
     problems = []
@@ -418,7 +420,7 @@ def _releases(
 
 
 def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:
-    """Measurements of reproducers that do not exist or whose code has changed since."""
+    """Reports measurements of reproducers that do not exist or whose code has since changed."""
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     unusable = {
         id: "no such reproducer; delete this measurement or bring the file back"

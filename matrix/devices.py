@@ -1,4 +1,4 @@
-"""The devices and their differences, one row per device. Uses the standard library only."""
+"""Lists the devices and their differences, one row per device. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 class Device:
     """Everything that the harness needs to know about a device.
 
-    No field has a default, so a new device has to state every field.
+    No field has a default, so a new device has to specify every field.
     """
 
     name: str  # torch's name, as in tensor.to(name)
     wheels: str  # the build of torch that supports it: uv's --torch-backend
     platform: str  # the required sys.platform; "" for any
-    # programs or device files; the driver installs at least one. () if no driver is needed
+    # programs or device files, at least one of which the driver installs; () if no driver is needed
     drivers: tuple[str, ...]
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
     asynchronous: bool  # True if calls return before their work is complete
@@ -56,7 +56,7 @@ ROWS = (
         drivers=(),
         facts={
             "name": ("sysctl", "-n", "machdep.cpu.brand_string"),
-            "virtual": ("sysctl", "-n", "kern.hv_vmm_present"),  # "1": not the chip's own GPU
+            "virtual": ("sysctl", "-n", "kern.hv_vmm_present"),  # "1" if the GPU is virtual
         },
         asynchronous=True,
         runner="macos-15",
@@ -68,8 +68,8 @@ DEVICES = tuple(BY_NAME)
 
 
 def missing(name: str) -> str | None:
-    """The reason why this machine cannot use the device, if it is known without torch. None if a
-    probe has to decide.
+    """The reason why this machine cannot use the device, if it is known without torch. None means
+    that a probe has to decide.
     """
     row = BY_NAME[name]
     if row.platform and sys.platform != row.platform:

@@ -1,4 +1,4 @@
-"""Sanitizes text from outside, such as file names and log lines."""
+"""Sanitizes untrusted text, such as file names and log lines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _COMMAND = re.compile(r"^\s*::|##\[")
 
 
 def printable(text: str) -> str:
-    """The text with harmful characters escaped. Tabs and line ends are kept."""
+    """Escapes harmful characters in a text. Tabs and line ends are kept."""
     return _HARMFUL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def printable_line(text: str) -> str:
-    r"""The text on one line, with line ends and GitHub Actions commands also escaped."""
+    r"""Like printable(), but on one line: also escapes line ends and GitHub Actions commands."""
     line = printable(text).replace("\n", r"\n")
     return _COMMAND.sub(lambda match: match[0][:-1] + f"\\x{ord(match[0][-1]):02x}", line)

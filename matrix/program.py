@@ -1,8 +1,9 @@
-"""Turns a reproducer into one flat program, for a report whose readers can run it.  The source text
-is preserved. Roles that a report does not show are removed, along with all code that only these
-roles use. The bodies of control() and reproduce() become the program, which prints the result of
-the control and then the failure. If the symptom is an error, the program does not catch it, so that
-the traceback is the last output.
+"""Turns a reproducer into a flat program that the readers of a report can run.
+
+The source text is preserved. Roles that a report does not show are removed, along with all code
+that only they use. The bodies of control() and reproduce() become the program, which prints first
+the result of the control and then the failure. If the symptom is an error, the program does not
+catch it, so the traceback is the last output.
 """
 
 from __future__ import annotations
@@ -12,27 +13,27 @@ import re
 import signal
 from collections.abc import Iterator
 
-MAX_LINES = 25  # the maximum number of code lines that a program should have
-FINE = "ok"  # printed if there is no symptom
-LABELS = {"control": "control", "reproduce": "seen"}  # role -> the start of its output line
-# role -> its name in the program if it has to remain a function
+MAX_LINES = 25  # recommended maximum number of code lines in a program
+FINE = "ok"  # printed if no symptom occurs
+LABELS = {"control": "control", "reproduce": "seen"}  # role -> the prefix of its output line
+# role -> its name in the program, if it has to remain a function
 FUNCTIONS = {"control": "without_the_cause", "reproduce": "with_the_cause"}
 CONTROL = "# The control: the same without the cause."
-FAILURE = {  # kind -> the comment above the failure; for other kinds, the output is sufficient
+FAILURE = {  # kind -> the comment above the failure; other kinds need no comment
     "crash": "# The failure: it ends the process by a signal.",
     "hang": "# The failure: it hangs, here until its time limit.",
 }
-LINE = 68  # maximum length of a value that is printed in the line that computes it
-# A process started without a fork runs the file again, except for the `__main__` block.
+LINE = 68  # maximum length of a value that is printed on the line that computes it
+# A process that is started without forking runs the file again, except the `__main__` block.
 _STARTS = re.compile(r"num_workers|multiprocessing|__file__")
 _FORKS = re.compile(r'"fork"')
 
 
 def flat(code: str, kind: str, device: str) -> str:
-    """The program. `code` is the file after its docstring; `device` replaces the argument."""
+    """The program. `code` is the file below its docstring, and `device` replaces the argument."""
     try:
         text = _uncaught(_without(code, ("right", "messages", "popular_fix")))
-    except (SyntaxError, ValueError):  # a run of the code reports the error
+    except (SyntaxError, ValueError):  # running the code reports the error
         return code
     silent, functions, lines = _silent(text), _functions(text), [CONTROL]
     for role in LABELS:
@@ -41,7 +42,7 @@ def flat(code: str, kind: str, device: str) -> str:
         lines += [line for line in _defaults(functions[role]) if line not in lines]
         lines += _inlined(text, functions[role], device, silent)
     rest = _without(text, tuple(LABELS))
-    if kind == "crash":  # a signal does not report a line
+    if kind == "crash":  # a signal does not report a line number
         rest = f"import faulthandler\n{rest}"
         lines.insert(0, "faulthandler.enable()")
     if "device" in _names("\n".join(lines)):
@@ -50,26 +51,26 @@ def flat(code: str, kind: str, device: str) -> str:
 
 
 def seen(output: str) -> str:
-    """The part of a program's output that shows the failure; "" if its control did not pass."""
+    """The part of a program's output that shows the failure, or "" if its control did not pass."""
     passed, _, rest = output.partition(f"{LABELS['control']}: {FINE}\n")
     return "" if passed.startswith(LABELS["control"]) else rest.removeprefix("seen: ")
 
 
 def shows(output: str, symptom: str) -> bool:
-    """True if a program printed the symptom, on one or several lines."""
+    """True if the program's output contains the symptom, on one or several lines."""
     failure = seen(output)
     return any(re.search(symptom, text) for text in (failure, " ".join(failure.split())))
 
 
 def ending(output: str, status: int) -> str:
-    """A line with the signal that killed a program (status below 0), and the function."""
-    frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # of faulthandler
+    """A line that names the signal that killed a program (status below 0), and the function."""
+    frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # from faulthandler
     name = signal.Signals(-status).name
     return f"killed by {name}{f' in {frame[1]}' if frame else ''}\n"
 
 
 def code_lines(program: str) -> int:
-    """The number of lines, excluding blank lines and comments."""
+    """The number of lines in a program, excluding blank lines and comments."""
     lines = (line.strip() for line in program.splitlines())
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
@@ -79,7 +80,7 @@ def _functions(text: str) -> dict[str, ast.FunctionDef]:
 
 
 def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
-    """Each statement of a module with its lines, including comments and blank lines above it."""
+    """Yields each statement of a module with its lines and the comments and blanks above it."""
     lines, start = text.splitlines(keepends=True), 0
     for node in ast.parse(text).body:
         yield node, "".join(lines[start : node.end_lineno])
@@ -87,7 +88,7 @@ def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _without(code: str, roles: tuple[str, ...]) -> str:
-    """The code without these functions and without the end that all files share."""
+    """The code without these functions, and without the lines that end every file."""
     return "".join(
         lines
         for node, lines in _chunks(code.partition("\nif __name__ == ")[0] + "\n")
@@ -99,7 +100,7 @@ def _without(code: str, roles: tuple[str, ...]) -> str:
 
 
 def _uncaught(text: str) -> str:
-    """The text without the handlers that return an error's text as the result of a role."""
+    """Removes the handlers that return an error's text as the result of a role."""
     for function in _direct(text):
         for node in _own(function):
             if isinstance(node, ast.Try) and _returns_the_error(node):
@@ -108,11 +109,11 @@ def _uncaught(text: str) -> str:
 
 
 def _direct(text: str) -> list[ast.FunctionDef]:
-    """The roles, and the functions that are used only as `return f(...)` in these functions."""
+    """The roles, and the functions that are used only as `return f(...)` within such functions."""
     functions = _functions(text)
     direct = [functions[role] for role in LABELS]
     uses = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
-    for _ in functions:  # no chain of calls is longer
+    for _ in functions:  # no chain of calls is longer than this
         returned = [_returned_call(node) for function in direct for node in _own(function)]
         direct += [
             function
@@ -132,7 +133,7 @@ def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _returned_call(node: ast.AST) -> str:
-    """`f` in `return f(...)`, else ""."""
+    """Returns `f` for `return f(...)`, or ""."""
     value = node.value if isinstance(node, ast.Return) else None
     called = value.func if isinstance(value, ast.Call) else None
     return called.id if isinstance(called, ast.Name) else ""
@@ -144,7 +145,7 @@ def _returns_the_error(node: ast.Try) -> bool:
         return (
             isinstance(last, ast.Return)
             and last.value is not None
-            and not isinstance(last.value, ast.JoinedStr)  # adds other words
+            and not isinstance(last.value, ast.JoinedStr)  # an f-string adds other words
             and "str(" in ast.unparse(last.value)
             and all(
                 isinstance(check, ast.If) and isinstance(check.body[-1], ast.Raise)
@@ -167,7 +168,7 @@ def _without_handlers(text: str, node: ast.Try) -> str:
 
 
 def _inside_strings(node: ast.AST, first: int) -> set[int]:
-    """The line numbers, counted from `first`, of lines that begin inside a string."""
+    """The numbers, counted from `first`, of lines that begin inside a string."""
     return {
         number - first
         for string in ast.walk(node)
@@ -198,7 +199,7 @@ def _silent(text: str) -> set[str]:
             value is not None and _returned_call(node) not in silent
         )
 
-    for _ in functions:  # no chain of calls is longer
+    for _ in functions:  # no chain of calls is longer than this
         silent |= {
             name
             for name, function in functions.items()
@@ -218,7 +219,7 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
     label = LABELS[role.name]
     returns = [node for node in _own(role) if isinstance(node, ast.Return)]
     last = [node for node, _ in _ends(role.body)]
-    if any(node not in last for node in returns):  # if inlined, the lines after it would run
+    if any(node not in last for node in returns):  # inlined code would continue after the return
         return _as_function(text, role, device)
     falls_through = bool(returns) and not all(returned for _, returned in _ends(role.body))
     edits = _device_named(role, device)
@@ -236,7 +237,7 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
 
 
 def _as_function(text: str, role: ast.FunctionDef, device: str) -> list[str]:
-    """The role under another name, and a call that prints its return value."""
+    """Renders the role under a different name, and a call that prints its return value."""
     name = FUNCTIONS[role.name]
     function = text.splitlines()[role.lineno - 1 : role.end_lineno]
     function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
@@ -248,13 +249,13 @@ Edit = tuple[int, int, int, str]  # line, column in bytes, bytes removed, replac
 
 
 def _device_named(role: ast.FunctionDef, device: str) -> list[Edit]:
-    """Edits that replace the parameter `device` by the device's name, if it is only passed on."""
+    """Edits that replace the parameter `device` with the device's name, if it is only passed on."""
     nodes = [node for statement in role.body for node in ast.walk(statement)]
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
     texts = [node for node in nodes if isinstance(node, ast.JoinedStr)]
-    quoted = [node for text in texts for node in ast.walk(text)]  # no room for quotation marks
+    quoted = [node for text in texts for node in ast.walk(text)]  # quotation marks do not fit here
     if not all(name in passed and name not in quoted for name in names):
         return []
     return [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
@@ -273,7 +274,7 @@ def _body(text: str, role: ast.FunctionDef, edits: list[Edit]) -> list[str]:
 
 
 def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
-    """Each statement that may run last, and True if it returns or raises."""
+    """Yields each statement that may run last, and True if it returns or raises."""
     last = body[-1]
     if isinstance(last, ast.If):
         yield from _ends(last.body)
@@ -304,7 +305,7 @@ def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple
 
 
 def _guarded(text: str, lines: list[str]) -> str:
-    """The last lines, inside a function or the `__main__` block if necessary."""
+    """The last lines, wrapped in a function or the `__main__` block if necessary."""
     end = ast.parse("\n".join(lines))
     runs_again = _STARTS.search(text) and not _FORKS.search(text)
     nodes = list(ast.walk(end))
@@ -358,7 +359,7 @@ def _name(alias: ast.alias) -> str:
 
 
 def _import(node: ast.stmt, lines: str, needed: set[str]) -> str:
-    """The lines of a statement. An import keeps only the names in use."""
+    """The lines of a statement. For an import, only the names in use are kept."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return lines
     used = [alias for alias in node.names if _name(alias) in needed]

@@ -1,4 +1,4 @@
-"""The files that `torch-repros new` creates, with marks at the lines that authors fill in."""
+"""Creates the files of `torch-repros new`, with marks at the lines that authors have to fill in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .devices import DEVICES
 from .evidence.store import write_whole
 
 _AFFECTED = ", ".join(f'{device} = ">=1.13"' for device in DEVICES)
-# In the header `#` begins a TOML comment. The author deletes each line that is not needed.
+# In the header, `#` begins a TOML comment. The author deletes the lines that are not needed.
 HEADER = f"""\
 # /// script
 # requires-python = ">=3.10"
@@ -157,7 +157,7 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
 
 
 def _write_all(texts: dict[Path, str]) -> None:
-    """Writes new files and then one existing file: either all of them or none.
+    """Writes new files and then one existing file. Either all of them are written or none.
 
     Raises SkeletonError with the reason.
     """
@@ -187,7 +187,7 @@ def create_rule(
     rules: Path = checks.RULES,
     cases: Path = checks.CASES,
 ) -> tuple[Path, ...]:
-    """Starts the rule of a reproducer: its file, its test cases, and two keys of the header.
+    """Starts a reproducer's rule by creating its file, its test cases, and two keys in the header.
 
     Raises SkeletonError with the reason; in that case, nothing was written.
     """

@@ -1,5 +1,5 @@
-"""The TOML parser: rtoml, a dependency of this package, because it is ten times as fast. Without
-rtoml, as under nox, Python's own parser.
+"""Provides the TOML parser. This is rtoml, a dependency of this package, because it is ten times as
+fast as Python's own parser, which is used without rtoml (as under nox).
 """
 
 from __future__ import annotations

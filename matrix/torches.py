@@ -1,4 +1,4 @@
-"""The releases of torch that are measured, read from torches.toml."""
+"""Reads the releases of torch to measure from torches.toml."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, inc
 
 
 class TorchesError(Exception):
-    """A bad entry in torches.toml, or a version that the file does not list."""
+    """An invalid entry in torches.toml, or a version that is not listed there."""
 
 
 @dataclass(frozen=True)
 class Torch:
     version: str = key(checked.version)  # "2.4.1"
-    python: str = key(checked.specifier)  # interpreters that have wheels
+    python: str = key(checked.specifier)  # versions of Python that have wheels
     numpy: str = key(checked.specifier, default="")
     setuptools: str = key(checked.specifier, default="")
 
     @property
     def minor(self) -> str:
-        """The release as users know it: "2.4"."""
+        """The release as users know it, such as "2.4"."""
         return minor(self.version)
 
     @property
@@ -45,7 +45,7 @@ class Torch:
         return [f"torch=={self.version}", *self.companions]
 
     def interpreter(self) -> str:
-        """This interpreter's "3.x" if there are wheels for it, else the newest version with wheels.
+        """This interpreter's "3.x" if wheels exist for it, or else the newest version with wheels.
 
         Raises StopIteration if no version has wheels.
         """
@@ -76,7 +76,7 @@ def satisfies(version: str, specifier: str) -> bool:
 
 
 def load(path: Path = TORCHES) -> list[Torch]:
-    """Every release, oldest first. Raises TorchesError with the entry and the key."""
+    """Returns every release, oldest first. Raises TorchesError with the entry and the key."""
     try:
         table = toml.loads(path.read_text(encoding="utf-8"))
     except toml.TOMLDecodeError as error:
@@ -112,7 +112,7 @@ def line_of(path: Path, torch: Torch) -> int:
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
-    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, all releases."""
+    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, returns all releases."""
     by_name = {name: torch for torch in torches for name in (torch.minor, torch.version)}
     unknown = [name for name in names if name not in by_name]
     if unknown:
@@ -122,7 +122,7 @@ def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
 
 
 def span(minors: list[str], torches: list[Torch]) -> str:
-    """The releases in words, oldest first: "2.1, 2.4 to 2.9"."""
+    """Describes the releases, oldest first: "2.1, 2.4 to 2.9"."""
     every = [torch.minor for torch in torches]
     runs: list[list[str]] = []
     for minor in minors:

@@ -1,4 +1,4 @@
-"""The verdicts, and the function that judges the outcomes of a reproducer's roles."""
+"""Defines the verdicts, and judges the outcomes of a reproducer's roles."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, TypedDict
 from .catalog import Reproducer
 from .printing import printable
 
-JUDGING = 5.0  # seconds that a match of the symptom may take
-TEXT = 20_000  # characters kept of a text or a detail
+JUDGING = 5.0  # time limit in seconds for matching the symptom
+TEXT = 20_000  # maximum number of characters of a text or a detail
 
-# The ways to display a verdict. The site has a CSS class for each tone.
+# The ways in which a verdict is displayed. The site has a CSS class for each tone.
 TONES = ("bad", "good", "quiet", "wrong", "unsteady")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the table of verdicts. No field has a default: a new verdict states every field."""
+    """A row in the table of verdicts. No field has a default, so a verdict must set all of them."""
 
     name: str
-    sign: str  # in the grid; a letter, so that verdicts are readable without color
+    sign: str  # the letter in the grid, which is readable without color
     meaning: str
     tone: str  # one of TONES
     ran: bool  # True if any code was run
-    conclusive: bool  # True if the verdict states that the bug is present or absent
+    conclusive: bool  # True if the verdict says whether the bug is present
 
 
 ROWS = (
@@ -79,7 +79,7 @@ VERDICTS = tuple(BY_NAME)
 ENDINGS = {  # the ending of a run -> the verb before its detail
     "returned": "",
     "not text": "",
-    "left": "",  # the run changed state that other runs share
+    "left": "",  # the run changed state that is shared with other runs
     "raised": "raised ",
     "exit": "",
     "timeout": "is ",
@@ -94,14 +94,14 @@ class Outcome(TypedDict):
 
     outcome: str  # one of ENDINGS
     value: str | None  # the role's return value
-    detail: str  # a description of the ending, if the role did not return
-    seconds: float  # the role alone
-    wall: float  # the whole run, measured by the parent process
+    detail: str  # how the run ended, if the role did not return
+    seconds: float  # the duration of the role alone
+    wall: float  # the duration of the whole run, measured by the parent process
     peak_mib: float
 
 
 def checked(message: dict[str, Any]) -> Outcome:
-    """The outcome in a worker's message, validated because a reproducer may have altered it."""
+    """Validates the outcome in a worker's message, which a reproducer may have altered."""
     outcome, value = message.get("outcome"), message.get("value")
     detail = message.get("detail") or ""
     if not isinstance(outcome, str) or outcome not in ENDINGS:
@@ -120,14 +120,14 @@ def checked(message: dict[str, Any]) -> Outcome:
 
 
 def _text(text: str) -> str:
-    """The text, shortened and escaped so that it can be written to any file."""
+    """The text, shortened and escaped for writing to any file."""
     if len(text) > TEXT + 100:  # leaves room for the note that a worker appends
         text = f"{text[:TEXT]}... [{len(text)} characters in all]"
     return printable(text)
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # neither NaN nor beyond a float
+    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # not NaN, and fits into a float
         return float(value)
     return 0.0
 
@@ -142,13 +142,13 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # the reason for an inconclusive verdict
     text: str = ""  # the symptom that reproduce() showed
-    # the symptom that popular_fix() leaves, "" if it leaves none, None if it was not run
+    # the symptom that popular_fix() leaves, "" if there is none, or None if it was not run
     popular_fix: str | None = None
-    said: str = ""  # the return value of messages(): the other texts of this failure
+    said: str = ""  # the return value of messages(), which contains other texts of this failure
     runs: int = 0
     agreeing: int = 0  # runs with this verdict
-    seconds: float = 0.0  # median of reproduce() alone
-    overhead: float = 0.0  # median of the time that the harness adds to one run
+    seconds: float = 0.0  # the median duration of reproduce() alone
+    overhead: float = 0.0  # the median time that the harness adds to a run
     peak_mib: float = 0.0
     stand_in: str = ""
 
@@ -201,7 +201,7 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
 def verdict(
     reproducer: Reproducer, reproduce: Outcome, control: Outcome, right: Outcome | None = None
 ) -> tuple[str, str, str]:
-    """(verdict, text seen, detail) for one run each of reproduce(), control() and right()."""
+    """Returns (verdict, text seen, detail) for a run of reproduce(), control() and right()."""
     text = reproduce["value"]
     if (reproducer.kind, reproduce["outcome"]) in (("crash", "signal"), ("hang", "timeout")):
         text = reproduce["detail"]  # the expected crash or hang is the symptom
@@ -223,10 +223,10 @@ def verdict(
 
 
 def _matches(symptom: str, text: str) -> bool:
-    """True if the text has the symptom. Raises TimeoutError, or re.error for a bad pattern."""
+    """True if the text contains the symptom. Raises TimeoutError, or re.error for a bad pattern."""
     try:
-        import regex  # like re, with a time limit, because some matches never end
-    except ImportError:  # missing if only pure Python can be installed
+        import regex  # like re, but with a time limit, because some matches never end
+    except ImportError:  # not available where only pure Python can be installed
         return re.search(symptom, text) is not None
     try:
         return regex.search(symptom, text, timeout=JUDGING) is not None
@@ -247,7 +247,7 @@ def _mismatch(symptom: str, text: str) -> str:
 
 
 def _judge_popular_fix(outcomes: list[Outcome]) -> tuple[str | None, str]:
-    """(the remaining symptom, the problem with the runs)."""
+    """Returns (the remaining symptom, the problem with the runs)."""
     for outcome in outcomes:
         if outcome["outcome"] != "returned":
             return None, _describe("popular_fix", outcome)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mixed precision with one decision per device, and gradient accumulation with correct weights.
+"""Mixed precision that is decided once per device, and gradient accumulation with correct weights.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/amp
-whose `fix` key names a function in this file. For the order of the calls, see
+whose `fix` key names a function in this file. The order of the calls is explained at
 https://pytorch.org/docs/stable/notes/amp_examples.html
 
 >>> model = torch.nn.Linear(2, 1)
@@ -58,32 +58,32 @@ class Precision(NamedTuple):
     reason: str
 
     def autocast(self) -> ContextManager[Any]:
-        """A context for the forward pass and the loss. With float32, it disables autocast."""
+        """Returns a context for the forward pass and loss. With float32, autocast is disabled."""
         if self.dtype != torch.float32:
-            # Before torch 2.11, a weight that was cast under no_grad() stays in the cache without
-            # its graph (pytorch#112583).
+            # Before torch 2.11, a weight that is cast under no_grad() stays in the cache without a
+            # graph (pytorch#112583).
             return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
         if self.device == "mps" and _TORCH < (2, 5):
-            # Before torch 2.5, autocast raises for MPS, so there is nothing to disable.
+            # Before torch 2.5, autocast raises an error for MPS, so there is nothing to disable.
             return contextlib.nullcontext()
         return torch.autocast(self.device, enabled=False)
 
 
 def choose_precision(device: torch.device | str, dtype: torch.dtype | None = None) -> Precision:
-    """The precision to use for training on this device, and the reason.
+    """Chooses the precision for training on a device, and gives the reason.
 
     Args:
         device: the device of the model.
-        dtype: None chooses by device: bfloat16 or float16 on CUDA, float32 elsewhere. Pass float32,
-            bfloat16 or float16 to request that dtype.
+        dtype: float32, bfloat16 or float16, to request that dtype. The default is bfloat16 or
+            float16 on CUDA, and float32 elsewhere.
 
     Raises:
         ValueError: the device is not available, or this torch release cannot train in that dtype on
-            the device. Neither the device nor the dtype is replaced silently.
+            the device. Neither the device nor the dtype is silently replaced.
 
     >>> choose_precision("cpu").dtype
     torch.float32
-    >>> choose_precision("cpu", torch.bfloat16).scaler  # it has float32's range: no underflow
+    >>> choose_precision("cpu", torch.bfloat16).scaler  # has float32's range: no underflow
     False
     """
     kind = torch.device(device).type
@@ -115,13 +115,13 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
 
 
 def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str | None:
-    """The obstacle to using this dtype, or None. Sources: pytorch#142397, pytorch#139390."""
+    """Returns why this dtype cannot be used, or None. Sources: pytorch#142397, pytorch#139390."""
     if kind == "cuda":
         capability = torch.cuda.get_device_capability(device)
         if dtype == torch.bfloat16 and capability < (8, 0):
             return f"this GPU has compute capability {capability}, bfloat16 needs (8, 0)"
         return None
-    # float16 on the CPU: autocast supports it from torch 2.2 on, GradScaler from 2.3 on. On MPS,
+    # On the CPU, autocast supports float16 since torch 2.2, and GradScaler since 2.3. On MPS,
     # unscale_() requests float64 before 2.8.
     needed = {
         ("cpu", torch.float16): (2, 3),
@@ -137,12 +137,12 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
-    """A GradScaler that is enabled if and only if the precision needs one, in every torch release.
+    """Creates a GradScaler, enabled if and only if the precision needs it, in every torch release.
 
     By default, torch.amp.GradScaler("cpu") is enabled, and torch.amp.GradScaler() is for CUDA.
 
     Args:
-        options: further arguments of GradScaler, such as init_scale.
+        options: further arguments for GradScaler, such as init_scale.
 
     >>> make_grad_scaler(choose_precision("cpu")).is_enabled()
     False
@@ -173,35 +173,36 @@ def windows(
     """Splits the batches of an epoch into windows of `size` batches, one window per optimizer step.
 
     Each window can be iterated over once, and yields (batch, share, last). Multiply the mean loss
-    of a batch by its share before backward(), but log the loss without the share. The shares of a
-    window sum to 1. `last` is true for the last batch, the only batch for which
-    DistributedDataParallel has to synchronize. The last window may be shorter.
+    of a batch by its share before backward(), but log the loss itself. The shares of a window sum
+    to 1. `last` is True for the last batch of a window, the only batch for which
+    DistributedDataParallel has to synchronize. The last window of an epoch may be shorter.
 
-    If `batches` has a length and there is no weight, batches are drawn one at a time. Otherwise,
-    each window is drawn ahead, and up to `size` batches are kept in addition to the batch in the
-    loop: move batches to the device in the loop, and do not use a loader that reuses its buffers.
-    Windows are also drawn ahead from iterators, including the counted() batches of a
-    ResumableBatches, and from loaders of an IterableDataset, whose length is a guess. A drawn batch
-    counts as received by the loop, so a checkpoint is correct only between two windows.
+    If `batches` has a length and no weight is given, batches are drawn one at a time. Otherwise,
+    each window is drawn ahead of time, and up to `size` batches are kept in memory in addition to
+    the current batch. In this case, move batches to the device inside the loop, and do not use a
+    loader that reuses its buffers. Windows are also drawn ahead from iterators, including the
+    counted() batches of a ResumableBatches, and from loaders of an IterableDataset, whose length is
+    only an estimate. A drawn batch counts as received by the loop, so a checkpoint is correct only
+    between two windows.
 
     Args:
         weight: a function that returns the weight of a batch in its window, such as its number of
-            samples or tokens. With None, all batches have the same weight. Batches of weight 0 are
-            left out, and so are windows in which every batch has weight 0.
+            samples or tokens. By default, all batches have the same weight. Batches of weight 0 are
+            skipped, and so are windows in which every batch has weight 0.
         group: the process group of DistributedDataParallel, such as torch.distributed.group.WORLD.
-            A batch is then weighted among the batches of all processes. The mean gradient of the
-            processes equals the gradient of one process with all batches, and the sum of the shares
-            averages 1 over the processes. The host waits while the processes exchange one number
-            per window. A process whose own window has weight 0 gets its last batch with the share
-            0, because the other processes wait for its backward(); the loss of this batch has to be
-            finite. Without a group, each process counts the same in every step, regardless of the
-            weights of its batches.
+            Each batch is then weighted relative to the batches of all processes. The mean gradient
+            over the processes equals the gradient of a single process with all batches, and the sum
+            of the shares averages 1 over the processes. The host waits while the processes exchange
+            one number per window. A process whose window has weight 0 receives its last batch with
+            a share of 0, because the other processes wait for its backward(). The loss of this
+            batch has to be finite. Without a group, all processes contribute equally to every step,
+            regardless of the weights of their batches.
 
     Raises:
         TypeError: the group is not a ProcessGroup that this process belongs to.
-        ValueError: size is not a whole number of at least 1; a weight is negative or not finite;
-            there are no batches, or fewer than their length says; or a process of the group has
-            fewer windows than another process.
+        ValueError: size is not a positive integer; a weight is negative or not finite; there are no
+            batches, or fewer than len() reported; or a process of the group has fewer windows than
+            another process.
 
     >>> [[share for _, share, _ in window] for window in windows("abcdef", 4)]
     [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5]]
@@ -231,7 +232,7 @@ def _in_turn(
         count = min(size, length - start)
         part, left = islice(source, count), deque[Any]()
         yield _members(part, left, count, 1 / _over_ranks(count, group), length)
-        left.extend(part)  # batches that the loop has not drawn, but may still draw
+        left.extend(part)  # batches that the loop has not drawn yet
     yield from _ahead(source, size, None, group, length)  # any batches beyond the length
 
 
@@ -286,7 +287,7 @@ def _held(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
 
 
 def _over_ranks(weight: float | None, group: Any) -> float:
-    """The mean weight of a window over the processes. None: this process has no more windows."""
+    """Returns a window's mean weight over the processes. None means that this process is done."""
     if group is None:
         return weight or 0.0
     device = "cuda" if torch.distributed.get_backend(group) == "nccl" else "cpu"
@@ -310,36 +311,38 @@ def optimizer_step(
     before_step: Callable[[], object] | None = None,
     min_scale: float = 2.0**-10,
 ) -> bool:
-    """Unscales and clips the gradients, steps, and updates the scale. Returns True if it stepped.
+    """Unscales and clips gradients, then steps and updates the scale. Returns True if it stepped.
 
-    A step is skipped if the scaler finds an infinite or NaN gradient, or if the norm to clip is not
-    finite. The host waits for the device only if a scaler is enabled or max_norm is given.
+    The step is skipped if the scaler finds an infinite or NaN gradient, or if max_norm is given and
+    the gradient norm is not finite. The host waits for the device only if a scaler is enabled or
+    max_norm is given.
 
-    Gradients are not cleared: call zero_grad() before the next backward(). If before_step or the
-    step raises, the scale is still updated. With a scaler, the gradients are then already unscaled:
-    call zero_grad() and backward() before you retry, because a retry without these calls raises.
-    The retry cannot raise if something has written to the gradients in the meantime. Any
-    backward(), even in scratch_gradients(), writes to the gradients of
+    Gradients are not cleared, so call zero_grad() before the next backward(). If before_step or the
+    step raises an error, the scale is still updated. With a scaler, the gradients have then already
+    been unscaled: call zero_grad() and backward() before you retry. A retry without these calls
+    raises an error, unless something has written to the gradients in the meantime. Any backward(),
+    even in scratch_gradients(), writes to the gradients of
     DistributedDataParallel(gradient_as_bucket_view=True).
 
     Args:
-        optimizer: one optimizer, or all optimizers that step after the same backward(). Either all
-            of them step or none does.
-        scaler: the scaler of every loss; None or a disabled scaler if the losses are not scaled.
-        max_norm: the norm to which the gradients of all optimizers together are clipped. With inf,
-            nothing is clipped, but steps are still skipped.
+        optimizer: an optimizer, or all optimizers that step after the same backward(). Either all
+            of them step or none do.
+        scaler: the GradScaler that scaled every loss; None or a disabled scaler if the losses are
+            not scaled.
+        max_norm: the maximum total norm of the gradients of all optimizers. With inf, nothing is
+            clipped, but steps are still skipped.
         before_step: a function that is called after unscaling and before clipping, to check or log
             the gradients. It is not called for a step that the scaler skips.
-        min_scale: a scale below this value cannot be the reason for a skipped step. With a scale of
-            0, no parameter is written.
+        min_scale: if a step is skipped at a scale below this value, the scale cannot be the cause.
+            With a scale of 0, no parameter is changed.
 
     Raises:
         TypeError: `optimizer`, or an item in it, is not an optimizer.
         ValueError: no parameter has a gradient, a parameter occurs twice, an optimizer is LBFGS, or
             a number is not positive.
-        RuntimeError: the gradients are left over from a call that raised. Or another optimizer has
-            stepped with this scaler, so the scale may have changed, and this thread has computed
-            nothing with gradients since (detected from torch 2.3 on).
+        RuntimeError: the gradients are left over from a call that raised an error, or another
+            optimizer has stepped with this scaler, so the scale may have changed, and this thread
+            has computed nothing with gradients since then (detected in torch 2.3 and newer).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -386,8 +389,8 @@ def optimizer_step(
         if applied and max_norm is not None:
             applied = math.isfinite(torch.nn.utils.clip_grad_norm_(parameters, max_norm))
         if applied:
-            # Not scaler.step(): if the skip is decided on the device, fused SGD keeps uninitialized
-            # memory as its momentum, and the step hooks of any fused optimizer run.
+            # Do not use scaler.step() here: if the skip is decided on the device, fused SGD keeps
+            # uninitialized memory as its momentum, and the step hooks of any fused optimizer run.
             for each in optimizers:
                 each.step()
     except BaseException:
@@ -411,7 +414,7 @@ def optimizer_step(
 def _check_that_they_are_scaled(
     scaler: Any, names: str, optimizers: list[Any], parameters: list[torch.Tensor]
 ) -> None:
-    """Rejects gradients that are already unscaled, or that were scaled with an outdated scale."""
+    """Raises if the gradients are already unscaled or were scaled with an outdated scale."""
     for parameter in parameters:
         # Both zero_grad() and backward() replace the gradient or increment its version.
         version = getattr(parameter.grad, "_left_unscaled", None)
@@ -430,13 +433,13 @@ def _check_that_they_are_scaled(
 
 
 def _graphs() -> int | None:
-    """A number that increases with every operation that autograd records in this thread."""
+    """Returns a number that grows with every operation that autograd records in this thread."""
     count = getattr(torch._C._autograd, "_get_sequence_nr", None)
     return None if count is None else count()
 
 
 def _finite(scaler: Any, optimizers: list[Any]) -> bool:
-    """True if unscale_() left finite gradients, the condition that GradScaler.step() checks."""
+    """True if the unscaled gradients are finite, the condition that GradScaler.step() checks."""
     found = [value for each in optimizers for value in scaler._found_inf_per_device(each).values()]
-    # The gradients of 0 * loss are finite, but unscaling turns them into NaN.
+    # At a scale of 0, the scaled gradients are finite, but unscaling turns them into NaN.
     return sum(float(value) for value in found) == 0 and scaler.get_scale() > 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Masks with one meaning in all attention functions of torch, and encoders without the fast path.
+"""Masks with the same meaning in all attention functions of torch, and encoders without the fast
+path.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
 repros/attention whose `fix` key names a function in this file. Sources of the failures:
@@ -38,34 +39,35 @@ def attention_mask(
     bias: torch.Tensor | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """One float mask for padding, causality and a bias, and the queries that may attend to no key.
+    """Combines padding, causality and a bias into one float mask, and marks queries without keys.
 
-    Every attention function adds a float mask to the scores, while True in a bool mask hides a key
-    in MultiheadAttention and shows it in scaled_dot_product_attention(). Do not combine this mask
-    with key_padding_mask or is_causal. A query that may attend to no key attends to all keys
-    instead, because softmax() over no keys is NaN, and so is its gradient. Set the output of such a
-    query to zero with masked_fill() and `empty`.
+    Every attention function adds a float mask to the scores. In a bool mask, however, True hides a
+    key in MultiheadAttention but shows it in scaled_dot_product_attention(). Do not combine this
+    mask with key_padding_mask or is_causal. A query that may not attend to any key attends to all
+    keys instead, because softmax() over no keys is NaN, and so is its gradient. Use masked_fill()
+    with `empty` to set the output for these queries to zero.
 
     Args:
-        padding: bool (batch, keys), True where a key is padding.
+        padding: a bool tensor of shape (batch, keys), True where a key is padding.
         heads: the number of attention heads.
         queries: the number of queries, if it differs from the number of keys.
-        causal: True if query n may attend only to keys 0 to n.
-        bias: a floating-point tensor to add to the scores (ALiBi). Its shape expands to the mask's
-            shape, and -inf hides a key. It receives gradients. In an encoder, a bias needs
-            without_fast_path().
+        causal: if True, query n may attend only to keys 0 to n.
+        bias: a floating-point tensor to add to the scores, as in ALiBi. It must be expandable to
+            the mask's shape, and -inf hides a key. The bias receives gradients. In an encoder, a
+            bias requires without_fast_path().
         dtype: the dtype of the queries.
 
     Returns:
-        mask: (batch, heads, queries, keys) for scaled_dot_product_attention(). For modules, use
-            mask.flatten(0, 1), which takes memory for every head.
-        empty: bool (batch, queries), True where the query may attend to no key in any head.
+        mask: a tensor of shape (batch, heads, queries, keys) for scaled_dot_product_attention().
+            For modules, use mask.flatten(0, 1), which takes memory for every head.
+        empty: a bool tensor of shape (batch, queries), True where the query may not attend to any
+            key in any head.
 
     Raises:
-        TypeError: padding or causal is not bool, or the bias or dtype is not floating-point.
-        ValueError: padding does not have two dimensions, heads or queries is not a positive int,
-            or causal is True and the numbers of queries and keys differ.
-        RuntimeError: the bias does not expand to the shape of the mask.
+        TypeError: padding or causal is not bool, or bias or dtype is not floating-point.
+        ValueError: padding does not have two dimensions, heads or queries is not a positive int, or
+            causal is True but the numbers of queries and keys differ.
+        RuntimeError: the bias cannot be expanded to the shape of the mask.
 
     >>> padding = torch.tensor([[True, False, False]])  # on the left
     >>> mask, empty = attention_mask(padding, heads=1, causal=True)
@@ -110,20 +112,20 @@ def attention_mask(
 
 @contextlib.contextmanager
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
-    """Makes encoders evaluate as they train: each module is called, and a bias remains a bias.
+    """Makes encoders evaluate as they train: every module is called, and a bias stays a bias.
 
     Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
 
     In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention each call one
     fused operator (torch/nn/modules/transformer.py, activation.py). The layer's operator treats a
-    float mask as a bool mask and, before torch 2.5, skips hooks. Both operators ignore is_causal
-    without a mask. TransformerEncoder may drop padded positions. Even with enable_grad(), all this
-    happens if all parameters are frozen.
+    float mask as a bool mask and, before torch 2.5, skips hooks. Both operators ignore is_causal if
+    there is no mask. TransformerEncoder may drop padded positions. If all parameters are frozen,
+    this happens even with enable_grad().
 
     From torch 2.3 on, this context uses torch's switch, which applies to all models of the process
-    and is restored when the last such block exits. In older releases, it changes attributes of this
-    model only and restores them on exit; two threads must not do that at once. It changes no
-    module's mode, and you may call train() and eval() in the block.
+    and is restored when the last open block exits. In older releases, it changes only attributes of
+    this model and restores them on exit; two threads must not use it at the same time. It does not
+    change the mode of any module, and you may call train() and eval() in the block.
 
     Raises:
         ValueError: the model contains no MultiheadAttention, or is scripted.
@@ -157,7 +159,7 @@ def _switched_off() -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:  # the last block to end, in any thread, restores the original value
+        with _lock:  # the last block to exit, in any thread, restores the original value
             mha.set_fastpath_enabled(_before.pop())
 
 
@@ -166,12 +168,12 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     wanted: list[tuple[torch.nn.Module, str, Any]] = []
     for module in model.modules():
         if isinstance(module, torch.nn.TransformerEncoderLayer):
-            # Only the choice of the path reads this attribute; 0 means an unknown activation.
+            # Only the choice of the path depends on this attribute; 0 means an unknown activation.
             wanted.append((module, "activation_relu_or_gelu", 0))
         if isinstance(module, torch.nn.TransformerEncoder) and hasattr(module, "use_nested_tensor"):
             wanted.append((module, "use_nested_tensor", False))
         if isinstance(module, torch.nn.MultiheadAttention):
-            # Not a "forward" attribute, which DataParallel would copy while it is bound to this
+            # Setting "forward" would not work: DataParallel would copy it, still bound to this
             # module.
             wanted.append((module, "__class__", _unfused(type(module))))
     saved = [(module, name, getattr(module, name)) for module, name, _ in wanted]
@@ -182,12 +184,12 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, name, value in saved:
             if name == "__class__" and "_twin_of" in vars(type(module)):
-                value = type(module)._twin_of(value)  # freeze() from modules.py ran in the block
+                value = type(module)._twin_of(value)  # freeze() from modules.py was called
             setattr(module, name, value)
 
 
 def _unfused(attention: Any) -> type:
-    """A subclass that never passes the same object as query and key, which prevents fusing."""
+    """A subclass that prevents fusing by never passing the same object as query and key."""
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "key" in kwargs:

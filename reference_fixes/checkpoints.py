@@ -27,7 +27,7 @@ import torch
 
 __all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
 
-# Checkpoint keys that may hold the weights, and prefixes that wrappers add to names.
+# Checkpoint keys that may contain the weights, and prefixes that wrappers add to names.
 _CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
 _WRAPPERS = ("module", "_orig_mod", "model", "net", "base_model")
 _ANYWHERE = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
@@ -37,17 +37,17 @@ _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torc
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """The keys that were loaded, and the keys that were not. Its str() is a summary.
+    """Lists the keys that were loaded and the keys that were not. Its str() is a summary.
 
     Args:
-        loaded: maps each loaded key of the model to the key of the state that it was loaded from.
+        loaded: maps each loaded key of the model to the key of the state from which it was loaded.
         missing: keys of the model without a counterpart in the state, except keys that share their
             tensor with a loaded key.
         unexpected: keys of the state that were not used.
         mismatched: maps a key of the model to the reason why its value was not loaded, such as the
             two shapes.
-        container: the entry of the state that held the weights, such as "state_dict", or "" for the
-            top level.
+        container: the entry of the state that contained the weights, such as "state_dict", or ""
+            for the top level.
     """
 
     loaded: dict[str, str]
@@ -73,36 +73,36 @@ class LoadReport:
 
 
 def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str = "") -> LoadReport:
-    """Loads the values of a state or checkpoint that fit the model, and accounts for every key.
+    """Loads all values of a state or checkpoint that fit the model, and accounts for every key.
 
-    The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
+    The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either model
     may have been wrapped. Comparisons ignore `_orig_mod`, `_fsdp_wrapped_module` and
     `_checkpoint_wrapped_module` anywhere in a key. They also ignore `module`, `model`, `net` and
-    `base_model` at the start of a key if more keys match that way.
+    `base_model` at the start of a key if more keys match as a result.
 
-    The following values are not loaded but reported:
+    The following values are reported but not loaded:
 
     - a value with a different shape, such as a head for a different number of classes;
-    - a value of a different kind, such as the integers of a quantized layer;
-    - a value that the model's dtype cannot represent: 0.5 or inf as an integer, 1e6 in float16.
-      Rounding from one floating-point dtype to another is allowed;
+    - a value of a different kind, such as the integers in a quantized layer;
+    - a value that the model's dtype cannot represent, such as 0.5 or inf as an integer, or 1e6 in
+      float16 (rounding from one floating-point dtype to another is allowed);
     - a second, different value for a tensor that two keys share.
 
-    Names that a hook of the model translates, such as the names of weight_norm, are reported as
-    missing and unexpected.
+    Names that a hook of the model translates, such as those of weight_norm, are reported as missing
+    and unexpected.
 
     Args:
         model: a model on any device except meta.
         state: a state_dict(), or the result of torch.load() for a file that contains one.
-        prefix: the name of the model within the saved model, such as "encoder", if it is only a
-            part of the saved model. The report omits the keys of other parts.
+        prefix: the name of the model within the saved model, such as "encoder", if it is only part
+            of the saved model. The report omits the keys of the other parts.
 
     Raises:
-        TypeError: the state is not a mapping but, for example, the path of a file, or the prefix is
+        TypeError: the state is not a mapping (for example, the path of a file), or the prefix is
             not a string.
         ValueError: no key matches, or no value fits; a key matches two keys equally well; the model
-            is on the meta device; only one side has DTensors, as after fully_shard(). In all these
-            cases, nothing is loaded.
+            is on the meta device; or only the model or only the state has DTensors, as after
+            fully_shard(). In all these cases, nothing is loaded.
 
     >>> head = torch.nn.Linear(2, 10)
     >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
@@ -175,7 +175,7 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
-    """Raises if only one side is a DTensor, before copy_() raises with other values already
+    """Raises if only one side is a DTensor, before copy_() fails with some values already
     loaded."""
     here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
     if here and not there:
@@ -197,7 +197,7 @@ def _pairs(
 ) -> tuple[dict[str, str], str]:
     """Maps keys of the model, in its order, to keys of the state, and describes any ambiguity.
 
-    Many keys have the same wrappers. The wrappers that match most keys are tried first.
+    Many keys share the same wrappers. The wrappers that match the most keys are tried first.
     """
     wrapped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in state:
@@ -233,7 +233,7 @@ def _pairs(
 
 
 def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    """The readings of a state's key after the prefix."""
+    """Returns the possible readings of a state's key after the prefix."""
     readings = list(_readings(key)) if isinstance(key, str) else []
     if not prefix:
         return readings
@@ -247,7 +247,7 @@ def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str
 
 
 def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yields each reading of a key: its possible wrappers, and the remaining name."""
+    """Yields each possible reading of a key: its wrappers, and the remaining name."""
     parts = [part for part in key.split(".") if part not in _ANYWHERE]
     compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
     for start in range(len(parts)):
@@ -257,7 +257,7 @@ def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _versions(metadata: Mapping[str, Any], loaded: Mapping[str, str]) -> dict[str, Any]:
-    """The metadata that torch keeps for each loaded module, by the module's name in the model."""
+    """Returns torch's metadata for each loaded module, keyed by the module's name in the model."""
     versions: dict[str, Any] = collections.OrderedDict()
     for new, old in loaded.items():
         last = other = ""
@@ -277,7 +277,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _problem(value: Any, target: Any) -> str:
-    """The reason why the value does not fit, or ""."""
+    """Returns the reason why the value does not fit, or ""."""
     if not isinstance(target, torch.Tensor):
         return ""  # extra state of a module
     if not isinstance(value, torch.Tensor):
@@ -315,7 +315,7 @@ def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
     most = torch.finfo(dtype)
     if torch.finfo(value.dtype).max <= most.max:
         return value[:0]
-    # A number that is too large becomes inf, NaN or, in an 8-bit dtype of torch 2.13, the largest
+    # A number that is too large becomes inf, NaN or, with an 8-bit dtype in torch 2.13, the largest
     # number.
     cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))
     return value[(back.isnan() != value.isnan()) | (back.isinf() != value.isinf()) | cut]
@@ -327,21 +327,21 @@ def _some(names: list[Any], most: int = 4) -> str:
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
-    """A torch.save() that leaves either the new file or the old file, whenever it is interrupted.
+    """Like torch.save(), but an interruption leaves either the old file or the new file intact.
 
     It writes to a new file in the same folder, waits until that file is on the disk, and only then
-    renames it. It raises OSError if there is no room for both files. A link remains a link, and a
+    renames it. It raises OSError if there is no room for both files. A link remains a link, and the
     new file gets the permissions of the file that it replaces. A failed save leaves no temporary
-    file behind, but a killed process may leave a file that ends in .tmp.
+    file behind, but a killed process may leave a file whose name ends in .tmp.
 
     Args:
         obj: anything that torch.save() accepts.
-        path: the path of the file. Its folder must exist.
+        path: the path to the file. Its folder must exist.
 
     Raises:
-        TypeError: the path is not a str or a PathLike but, for example, an open file.
+        TypeError: the path is not a str or a PathLike (for example, an open file).
         FileNotFoundError: the folder does not exist.
-        OSError: the path exists, but is not a file: it is a folder, a device or a pipe.
+        OSError: the path exists but is not a file, such as a folder, a device or a pipe.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a file, got {type(path).__name__}")
@@ -370,23 +370,23 @@ def capture(**parts: Any) -> dict[str, Any]:
     """Captures everything that a run needs to continue, including the random states.
 
     - Tensors are copied to the CPU, so later steps do not change them, and the file can be loaded
-      on any machine, from torch 2.6 on with weights_only=True. Within a part, tied weights remain
-      one tensor, and an expanded tensor takes no more memory than before the expansion.
-    - The random states are the states of torch, of its CUDA and MPS devices in use, of `random`,
-      and of numpy.random if NumPy is imported. Pass your own generators as parts. Before torch 2.5,
-      the state of MPS is only its seed (pytorch#130613).
+      on any machine, even with weights_only=True from torch 2.6 on. Within a part, tied weights
+      remain one tensor, and an expanded tensor takes no more memory than before its expansion.
+    - Random states are captured for torch, for its CUDA and MPS devices in use, for `random`, and
+      for numpy.random if NumPy has been imported. Pass your own generators as parts. Before torch
+      2.5, the state for MPS is only its seed (pytorch#130613).
 
     Args:
         parts: objects with a state_dict() (a model, an optimizer, a scheduler, a GradScaler),
-            torch.Generators, and plain values, such as the step.
+            torch.Generator objects, and plain values, such as the step.
 
     Returns:
-        a dictionary with "objects" and "values" by name, "random", and "left_out": the functions in
-        states, which are not saved.
+        a dictionary with "objects" and "values" by name, "random", and "left_out", which lists the
+        functions in states, because they are not saved.
 
     Raises:
         TypeError: a value or a key is not plain, that is, not a number, a string, a tensor or a
-            container of these. The message says where.
+            container of these. The error message says where it is.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> checkpoint = capture(optimizer=torch.optim.SGD([weight], lr=0.5), step=7)
@@ -404,30 +404,30 @@ def capture(**parts: Any) -> dict[str, Any]:
 
 
 def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
-    """Loads the result of capture() into the objects, and lists everything that it cannot restore.
+    """Loads the result of capture() into objects, and lists everything that it cannot restore.
 
-    A restored run continues as if it had not been interrupted, if the objects are created as
-    before: the same model, parameters in the same order, the same schedule. The random states are
-    restored last. The objects share nothing with the checkpoint. The values are in
+    If the objects are created as before (the same model, parameters in the same order, the same
+    schedule), the restored run continues as if it had not been interrupted. The random states are
+    restored last. The objects share no memory with the checkpoint. The values are in
     checkpoint["values"].
 
     Args:
-        checkpoint: the result of capture(), or of torch.load() for its file, with any map_location.
-        objects: the objects, by the names that were passed to capture().
+        checkpoint: the result of capture(), or of torch.load() on its file, with any map_location.
+        objects: the objects, under the names that were passed to capture().
 
     Returns:
         one line for each item that was saved but not restored, or that has no saved state: an
-        object that was not passed, a function of a scheduler, a generator of a device that does not
-        exist, or a GradScaler that was disabled when it was saved and is enabled here, or the
-        reverse, and is left unchanged. The list is empty if everything was restored.
+        object that was not passed, a function in a scheduler, a generator for a device that does
+        not exist, or a GradScaler that was disabled when it was saved and is enabled here (or the
+        reverse), which is left unchanged. The list is empty if everything was restored.
 
     Raises:
         TypeError: the checkpoint is not from capture(), or an object has no state.
         ValueError: an object has no state in the checkpoint.
-        Exception: any exception of an object's own load_state_dict(). In all these cases, the
-            objects and the random states do not change.
-        RuntimeError: an object could not be returned to its earlier state. The message names the
-            object.
+        Exception: any exception that an object's own load_state_dict() raises. In all these cases,
+            the objects and the random states do not change.
+        RuntimeError: an object could not be restored to its earlier state. The error message names
+            the object.
     """
     if not isinstance(checkpoint, Mapping) or not set(checkpoint) >= _PARTS:
         held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
@@ -467,7 +467,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
 
 
 def _switched(part: Any, state: Any) -> str:
-    """Why a GradScaler cannot load the state, or "". A disabled scaler saves an empty state."""
+    """Returns why a GradScaler cannot load the state, or "". A disabled scaler saves {}."""
     if not callable(getattr(part, "is_enabled", None)) or bool(state) == bool(part.is_enabled()):
         return ""
     return "was saved on, and is off here" if state else "was saved off, and is on here"
@@ -494,8 +494,8 @@ def _load(part: Any, state: Any) -> None:
 def _copied(
     value: Any, where: str, left_out: list[str] | None, seen: dict[Any, torch.Tensor] | None = None
 ) -> Any:
-    """A copy in plain types on the CPU. A list `left_out` collects the functions in
-    dictionaries."""
+    """A copy in plain types on the CPU. If `left_out` is a list, functions in dicts are added to
+    it."""
     seen = {} if seen is None else seen
     if isinstance(value, torch.Tensor):
         return _on_cpu(value, seen)
@@ -523,7 +523,7 @@ def _copied(
 
 
 def _on_cpu(value: torch.Tensor, seen: dict[Any, torch.Tensor]) -> torch.Tensor:
-    """A copy no larger than the memory it copies. The same memory always gives the same object."""
+    """Returns a copy no larger than the original memory. The same memory gives the same copy."""
     value = value.detach()
     plain = type(value) is torch.Tensor and value.layout == torch.strided
     if not plain or value.is_quantized or not value.numel():

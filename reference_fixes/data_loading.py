@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pins and copies any batch during the computation, keeps workers from repeating each other, names
+"""Pins and copies batches during the computation, keeps workers from repeating each other, names
 the sample that cannot be collated, and resumes an interrupted epoch.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
@@ -8,7 +8,7 @@ repros/data_loading whose `fix` key names a function in this file.
 >>> device = "cuda" if torch.cuda.is_available() else "cpu"
 >>> rows = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.zeros(64))  # not on the device
 >>> workers = worker_count(batch_bytes=16 * 9 * 4, memory_bytes=2**30, limit=2)
->>> loader = torch.utils.data.DataLoader(  # without pin_memory: the Prefetcher pins
+>>> loader = torch.utils.data.DataLoader(  # no pin_memory: the Prefetcher pins
 ...     rows, batch_size=16, num_workers=workers, worker_init_fn=seed_worker
 ... )
 >>> model = torch.nn.Linear(8, 1).to(device)
@@ -62,7 +62,7 @@ class PinDecision(NamedTuple):
 
 
 def pin_decision(device: torch.device | str) -> PinDecision:
-    """Decides whether to pin host memory for batches that go to this device, and gives the reason.
+    """Decides whether to pin host memory for batches bound for this device, and gives the reason.
 
     >>> pin_decision("cpu")
     PinDecision(pin=False, reason='batches stay on the CPU: there is no copy to speed up')
@@ -84,11 +84,11 @@ def pin_decision(device: torch.device | str) -> PinDecision:
 
 
 def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) -> Any:
-    """Returns the same structure with function(tensor) in place of every tensor.
+    """Returns the same structure, with each tensor replaced by function(tensor).
 
     Mappings, lists, deques, tuples, sets and dataclasses keep their types. Subclasses of dict, list
     and tuple keep their attributes. Everything else in a batch is left unchanged, including the
-    batch_sizes of a PackedSequence, which torch needs on the CPU.
+    batch_sizes of a PackedSequence, which torch requires on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
@@ -102,7 +102,7 @@ def _walk(
     method: str = "",
     call: Callable[[Any], Any] = lambda owner: owner,
 ) -> Any:
-    """Like map_tensors(), but call(object) replaces each object whose class has the method."""
+    """Like map_tensors(), but also replaces objects whose class has the method by call(object)."""
 
     def walk(value: Any) -> Any:
         return _walk(value, function, method, call)
@@ -166,10 +166,10 @@ def _plain(tensor: torch.Tensor) -> bool:
 
 
 def pin_batch(batch: Any) -> Any:
-    """The batch with pinned tensors. Needs CUDA. Objects with a pin_memory() method pin themselves.
+    """Pins a batch's tensors. Requires CUDA. Objects with a pin_memory() method pin themselves.
 
-    Tensors that cannot be pinned are left unchanged: tensors on a device; sparse, nested, quantized
-    and expanded tensors; and subclasses that would lose their type.
+    Tensors that cannot be pinned are left unchanged. These are tensors on a device, sparse, nested,
+    quantized and expanded tensors, and subclasses that would lose their type.
 
     Raises:
         TypeError: a pin_memory() method returned None.
@@ -179,7 +179,7 @@ def pin_batch(batch: Any) -> Any:
         if tensor.device.type != "cpu" or not _plain(tensor):
             return tensor
         if any(size > 1 and not step for size, step in zip(tensor.shape, tensor.stride())):
-            return tensor  # expanded: torch creates another expanded tensor, and cannot write to it
+            return tensor  # expanded: the pinned copy would be expanded too, and not writable
         pinned = tensor.pin_memory()
         return pinned if type(pinned) is type(tensor) else tensor
 
@@ -187,10 +187,10 @@ def pin_batch(batch: Any) -> Any:
 
 
 def to_device(batch: Any, device: torch.device | str) -> Any:
-    """The batch with its tensors moved to the device. Objects with a to() method move themselves.
+    """Moves the tensors of a batch to the device. Objects with a to() method move themselves.
 
-    Only copies from pinned memory to CUDA are asynchronous. After a non_blocking copy to the CPU,
-    the host would read garbage.
+    Only copies from pinned memory to CUDA are asynchronous. A copy to the CPU is not, because the
+    host would read garbage after a non_blocking copy.
 
     Raises:
         TypeError: a to() method returned None.
@@ -205,16 +205,16 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
 
 
 class Prefetcher:
-    """Iterates over a loader, and yields batches that are already on the device.
+    """Iterates over a loader and yields batches that are already on the device.
 
     On CUDA, a thread pins the next batch and copies it during the computation, so the loader needs
     no pin_memory. At most three batches are on the device, unless the caller keeps earlier batches:
-    a copy starts when the computation with the third batch before it has ended, and a host that is
-    further ahead waits for that computation. At the start of a pass, the host waits for all work
-    that the device was given before. Sparse tensors and objects with a to() method cannot be copied
-    ahead: they are moved when their batch is due. An error in a row is also raised when its batch
-    is due. On devices other than CUDA, a Prefetcher yields to_device(batch). To avoid pinning on
-    CUDA, call to_device(batch) in your own loop.
+    a copy starts once the computation on the batch three positions earlier has finished, and a host
+    that is further ahead waits for that computation. At the start of a pass, the host waits for all
+    work that is already queued on the device. Sparse tensors and objects with a to() method cannot
+    be copied ahead of time, so they are moved when their batch is due. An error in a row is also
+    raised when its batch is due. On devices other than CUDA, a Prefetcher yields to_device(batch).
+    To avoid pinning on CUDA, call to_device(batch) in your own loop.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -225,8 +225,8 @@ class Prefetcher:
 
     def __iter__(self) -> Iterator[Any]:
         if self.device.type == "cuda":
-            torch.cuda.init()  # says what is missing, unlike Stream()
-        source = iter(self.loader)  # not lazily, because counted() undoes the random draws
+            torch.cuda.init()  # unlike Stream(), reports what is missing
+        source = iter(self.loader)  # not lazily, because counted() undoes its random draws
         if self.device.type == "cuda":
             return self._ahead(source)
         return map(partial(to_device, device=self.device), source)  # map() holds no batch
@@ -234,27 +234,28 @@ class Prefetcher:
     def _ahead(self, source: Iterator[Any]) -> Iterator[Any]:
         index = torch.cuda.current_device() if self.device.index is None else self.device.index
         copies = _copy_stream(index)
-        # Otherwise the thread would return to device 0 after a copy and allocate memory there.
+        # Without the initializer, the thread would return to device 0 after a copy and allocate
+        # memory there.
         with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
             so_far = _so_far(copies)
             ahead = _read(source, thread, copies, so_far)
             while ahead:
                 ready = [_ready(ahead, copies)]
-                # Recorded after the wait for this batch: the previous batch's memory is not free
-                # earlier.
+                # Record this only after waiting for this batch, because the memory of the previous
+                # batch is not free earlier.
                 before, so_far = so_far, _so_far(copies)
                 ahead = _read(source, thread, copies, before)
-                yield ready.pop()  # a name would keep the batch after the caller drops it
+                yield ready.pop()  # a variable would keep the batch after the caller drops it
 
 
 @cache
 def _copy_stream(index: int) -> torch.cuda.Stream:
-    """One stream per device for all passes: torch reuses freed memory only within a stream."""
+    """One stream per device for all passes. Torch reuses freed memory only within a stream."""
     return torch.cuda.Stream(index)
 
 
 def _so_far(copies: torch.cuda.Stream) -> torch.cuda.Event:
-    """An event at the end of all work that the device has been given so far."""
+    """Records an event at the end of all work that is queued on the device so far."""
     event = torch.cuda.Event(blocking=True)  # blocking: the waiting thread sleeps
     event.record(torch.cuda.current_stream(copies.device))
     return event
@@ -266,12 +267,12 @@ def _read(
     copies: torch.cuda.Stream,
     before: torch.cuda.Event,
 ) -> Future[Any] | None:
-    """Starts to copy the next batch; returns None at the end. The rows are read here, not in the
-    thread, because a dataset may draw from the same random generator as the training step."""
+    """Starts copying the next batch, or returns None at the end. Rows are read here instead of in
+    the thread, because a dataset may draw from the same random generator as the training step."""
     try:
         for batch in source:
             return thread.submit(_copy, batch, copies, before)
-    except Exception as error:  # raised after the batches before it
+    except Exception as error:  # raised later, after the earlier batches
         failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
@@ -281,7 +282,7 @@ def _read(
 def _copy(
     batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event
 ) -> tuple[Any, torch.cuda.Event]:
-    """The batch, and an event at the end of its copy."""
+    """Returns the batch, and an event at the end of its copy."""
 
     def copy(tensor: torch.Tensor) -> torch.Tensor:
         from_host = tensor.device.type == "cpu" and _plain(tensor)
@@ -291,20 +292,20 @@ def _copy(
     before.synchronize()  # otherwise a host that is far ahead fills the device with batches
     there = torch.cuda.Event()
     with torch.cuda.stream(copies):
-        batch = _walk(pinned, copy, "to")  # _ready() moves objects that have the method
+        batch = _walk(pinned, copy, "to")  # _ready() moves objects with a to() method
         there.record(copies)
     return batch, there
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
-    """The batch, ready for use in the current stream."""
+    """Returns the batch, ready for use in the current stream."""
     batch, there = ahead.result()
     compute = torch.cuda.current_stream(copies.device)
-    compute.wait_event(there)  # not for later copies of another pass
+    compute.wait_event(there)  # does not wait for later copies of another pass
 
     def settle(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device == copies.device and _plain(tensor):
-            # The copy stream owns this memory, and could reuse it while the tensor is still read.
+            # The copy stream owns this memory and could reuse it while the tensor is still in use.
             tensor.record_stream(compute)
         return to_device(tensor, copies.device)
 
@@ -312,13 +313,13 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
 
 
 def collate(batch: Any) -> Any:
-    """Like default_collate(), but errors say which samples do not fit, and where.
+    """Like default_collate(), but an error says which samples do not fit, and where.
 
-    The message names the field, as an expression, and describes its value in each sample: the shape
-    of a tensor or array, the keys of a mapping, the length of a sequence, or the type of another
-    value. Samples are numbered by their position in the batch. Only an error costs time, because
-    parts of the batch are collated again. An error that no sample causes, such as running out of
-    memory, is raised unchanged.
+    The message gives the field as an expression and describes its value in each sample: the shape
+    of a tensor or array, the keys of a mapping, the length of a sequence, or the type of any other
+    value. Samples are numbered by their position in the batch. There is no overhead unless an error
+    occurs, in which case parts of the batch are collated again. An error that is not caused by a
+    sample, such as running out of memory, is raised unchanged.
 
     Raises:
         TypeError: default_collate() raised a TypeError.
@@ -373,14 +374,14 @@ def _fails(samples: list[Any]) -> bool:
 
 
 def _steps(samples: list[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The steps into samples of the same structure, as (text of the expression, function)."""
+    """The steps into samples of the same structure, as (expression text, function) pairs."""
     first = samples[0]
     if all(isinstance(sample, Mapping) for sample in samples):
         whole = all(key in sample for sample in samples for key in first)
         return [(f"[{key!r}]", itemgetter(key)) for key in first] if whole else []
     if not all(map(_is_sequence, samples)) or len({len(sample) for sample in samples}) > 1:
         return []
-    names = getattr(first, "_fields", None)  # set for a named tuple
+    names = getattr(first, "_fields", None)  # only named tuples have this attribute
     return [(f".{names[i]}" if names else f"[{i}]", itemgetter(i)) for i in range(len(first))]
 
 
@@ -394,7 +395,7 @@ _NOTHING = object()
 def _enter(enter: Callable[[Any], Any], field: Any) -> Any:
     try:
         return enter(field) if isinstance(field, Mapping) or _is_sequence(field) else _NOTHING
-    except (KeyError, IndexError, TypeError):  # the sample has another structure
+    except (KeyError, IndexError, TypeError):  # the sample has a different structure
         return _NOTHING
 
 
@@ -427,32 +428,33 @@ def _some(positions: list[int]) -> str:
 class ResumableBatches:
     """A batch sampler whose position can be saved and restored, even in the middle of an epoch.
 
-    Iterate over counted(loader), and put counted() around everything that reads ahead, such as a
+    Iterate over counted(loader), and wrap counted() around everything that reads ahead, such as a
     Prefetcher. It counts the batches that the loop has received, not the batches that workers have
-    read. After load_state_dict()
+    read. After load_state_dict():
 
-    - the rest of the epoch and the next epochs have the same batches as without the interruption,
-      because the sampler restarts from its generator's state at the start of the epoch;
-    - batches that the loop has already received are skipped without being loaded;
-    - a loader that starts in the middle of an epoch, or with persistent workers between two epochs,
-      does not change the global random state of torch, if counted() gets the loader itself or a
-      Prefetcher of the loader.
+    - The rest of the epoch and the following epochs have the same batches as without the
+      interruption, because the sampler restarts from its generator's state at the start of the
+      epoch.
+    - Batches that the loop has already received are skipped without being loaded.
+    - A loader that starts in the middle of an epoch, or between two epochs with persistent workers,
+      does not change the global random state of torch, provided that counted() gets the loader
+      itself or a Prefetcher around it.
 
     Random numbers that the dataset draws in workers are not restored, because workers start with
-    other seeds. Numbers that the dataset draws ahead of the loop, for the next batch of a
-    Prefetcher on CUDA, are not restored either. An epoch that was left by `break` is not over: its
-    state continues with the remaining batches. Batches that are drawn ahead of the loop count as
-    received. With amp.windows(), which draws a window ahead, a state is therefore correct only
-    between two windows.
+    different seeds. Nor are numbers that the dataset draws ahead of the loop, for the next batch of
+    a Prefetcher on CUDA. An epoch that was left with `break` is not over: its state continues with
+    the remaining batches. Batches that are drawn ahead of the loop count as received. With
+    amp.windows(), which may draw a whole window ahead, a state is therefore correct only between
+    two windows.
 
     Args:
-        batches: an iterable of lists of indices, such as a BatchSampler. The iterable, or the
-            sampler in it, draws random numbers only from its attribute `generator`, or none. A
-            DistributedSampler still needs set_epoch().
+        batches: an iterable of lists of indices, such as a BatchSampler. If the iterable, or the
+            sampler in it, draws random numbers, it must draw them only from its attribute
+            `generator`. A DistributedSampler still needs set_epoch().
 
     Raises:
-        TypeError: `batches` can be iterated over only once, or not at all.
-        ValueError: the sampler has no generator of its own, so its order could not be restored.
+        TypeError: `batches` can be iterated over only once or not at all.
+        ValueError: the sampler has no generator of its own, so its order cannot be restored.
 
     >>> rows = torch.utils.data.TensorDataset(torch.arange(10))
     >>> def start():
@@ -480,12 +482,12 @@ class ResumableBatches:
         self._given = 0  # batches of this epoch that the loader has received
         self._skip = 0  # batches to skip at the start of the next pass
         self._start: torch.Tensor | None = None  # the generator's state at the start of this epoch
-        self._pass: object = None  # identifies the running pass
+        self._pass: object = None  # identifies the current pass
         self._loaded = self._announced = False
         self._begun = False  # True once the first pass has begun
 
     def __len__(self) -> int:
-        """The number of batches in a whole epoch."""
+        """Returns the number of batches in a whole epoch."""
         return len(self.batches)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Sequence[int]]:
@@ -510,7 +512,7 @@ class ResumableBatches:
     def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
         """Yields the remaining batches of a loaded epoch, or all batches of a new epoch.
 
-        No batches remain of an epoch that was saved in the loop after its last batch.
+        If an epoch was saved in the loop after its last batch, no batches remain.
 
         Raises:
             RuntimeError: another pass began or a state was loaded before this pass ended, or the
@@ -528,8 +530,9 @@ class ResumableBatches:
         self._loaded, self._announced = False, True
         self._consumed, self._given = self._skip, 0
         state = torch.get_rng_state()
-        iterator = iter(loader)  # draws a seed for workers, even if there are none
-        # Without the interruption, the seed was drawn as the epoch began, or the workers stayed.
+        iterator = iter(loader)  # draws a seed for the workers, even if there are none
+        # Without the interruption, the seed would be drawn at the start of the epoch, or the
+        # workers would stay alive.
         if self._consumed or (resumed and begun and _workers_stay(loader)):
             torch.set_rng_state(state)
         for batch in iterator:
@@ -547,7 +550,7 @@ class ResumableBatches:
     def state_dict(self) -> dict[str, Any]:
         """The number of batches that the loop received in this epoch, and the state of their order.
 
-        torch.load(weights_only=True) can load this dictionary.
+        This dictionary can be loaded with torch.load(weights_only=True).
         """
         start = self._start
         if start is None and self.generator is not None:
@@ -560,12 +563,12 @@ class ResumableBatches:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Makes the next pass continue where the state was saved.
+        """Makes the next pass continue from where the state was saved.
 
         Raises:
             KeyError, TypeError: the argument is not a state of this class.
-            ValueError: the state is for another number of batches, or only one of the state and
-                this sampler has a generator. In both cases, nothing is loaded.
+            ValueError: the state is for a different number of batches, or only one of the state and
+                this sampler has a generator. In all these cases, nothing is loaded.
         """
         consumed, length = operator.index(state_dict["consumed"]), state_dict["length"]
         start, here = state_dict["generator"], _length(self.batches)
@@ -599,12 +602,12 @@ class _Rest(Iterator[Any]):
 
 
 def _workers_stay(loader: Any) -> bool:
-    """True if the next pass of a loader or a Prefetcher keeps its workers, and so draws no seed."""
+    """True if the next pass of a loader or Prefetcher keeps its workers, and so draws no seed."""
     return bool(getattr(getattr(loader, "loader", loader), "persistent_workers", False))
 
 
 def _generator_of(batches: Any) -> torch.Generator | None:
-    """The generator of a sampler, or of the sampler inside it."""
+    """Returns the generator of a sampler, or of the sampler inside it."""
     while batches is not None:
         if hasattr(batches, "generator"):
             if not isinstance(batches.generator, torch.Generator):
@@ -627,20 +630,19 @@ def _length(batches: Any) -> int | None:
 
 
 def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
-    """This worker's share of the rows, for the __iter__ of an IterableDataset.
+    """Yields this worker's share of the rows, for the __iter__() of an IterableDataset.
 
-    A rank has every world_size-th row, regardless of its number of workers. Outside a worker, the
-    share is all rows of the rank. All workers of all ranks have to see the same rows in the same
-    order, so a shuffle must draw the same numbers in each worker. If world_size does not divide the
-    number of rows, some ranks get one row more than others.
+    Each rank gets every world_size-th row, regardless of its number of workers. Outside a worker,
+    the share consists of all rows of the rank. All workers of all ranks have to see the same rows
+    in the same order, so a shuffle must draw the same numbers in every worker. If the number of
+    rows is not divisible by world_size, some ranks get one row more than others.
 
     Args:
-        rank, world_size: torch.distributed.get_rank() and get_world_size(), called in the process
-            that creates the dataset. A worker does not know these numbers.
+        rank, world_size: the results of torch.distributed.get_rank() and get_world_size(), called
+            in the process that creates the dataset. Workers do not know these numbers.
 
     Raises:
-        TypeError, ValueError: rank and world_size are not whole numbers with 0 <= rank <
-            world_size.
+        TypeError, ValueError: rank and world_size are not integers with 0 <= rank < world_size.
 
     >>> list(shard("abcde", rank=1, world_size=2))
     ['b', 'd']
@@ -658,33 +660,33 @@ def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[A
 def seed_worker(worker: int) -> None:
     """A worker_init_fn that seeds the generators in the dataset differently in each worker.
 
-    It finds random.Random, torch.Generator, numpy.random.Generator and RandomState objects
+    It finds random.Random, torch.Generator, numpy.random.Generator and RandomState objects:
 
-    - among the attributes of the dataset, of its class, and of the objects in it: datasets,
-      transforms, and lists, tuples, sets, deques and dicts of these with at most 1000 items;
-    - behind functions: in closures, defaults, partial(), the object of a bound method, and the
+    - among the attributes of the dataset, its class, and the objects in it (datasets, transforms,
+      and lists, tuples, sets, deques and dicts of these with at most 1000 items);
+    - in functions: in closures, defaults, partial() objects, the object of a bound method, and the
       global variables that the function's own code names.
 
-    It cannot find a generator that does not exist yet, such as a generator that the first
-    __getitem__() creates, or a generator that only an extension module, an iterator or a local
-    variable refers to. Create such a generator in the worker, from torch.initial_seed(). The loader
+    It cannot find a generator that does not exist yet, for example because the first __getitem__()
+    creates it, or a generator that only an extension module, an iterator or a local variable refers
+    to. Create such generators in the worker, seeded from torch.initial_seed(). The loader itself
     seeds the global generators of `random` and torch.
 
-    Generators are reseeded in place. The seeds depend on the loader's generator, so runs remain
-    reproducible, except that two generators of one class in a set may swap their seeds. Do not use
-    this function if the workers have to draw the same numbers, for example for a shuffle before
+    Generators are reseeded in place. Their seeds depend on the loader's generator, so runs remain
+    reproducible, except that two generators of the same class in a set may swap seeds. Do not use
+    this function if all workers have to draw the same numbers, for example to shuffle before
     shard().
 
     Raises:
-        RuntimeError: the function was called outside a worker.
+        RuntimeError: the function is called outside a worker.
     """
     info = get_worker_info()
     if info is None:
         raise RuntimeError(
             "seed_worker() outside of a DataLoader worker: pass it as worker_init_fn"
         )
-    # Seeded with a string: random.Random(info.seed) would repeat the numbers of the worker's
-    # `random`.
+    # The seed is a string, because random.Random(info.seed) would repeat the numbers of the
+    # worker's `random`.
     seeds = random.Random(str(info.seed))
     for generator in _generators(info.dataset):
         seed = seeds.getrandbits(63)
@@ -698,7 +700,7 @@ def seed_worker(worker: int) -> None:
 
 
 def _generators(dataset: Any) -> list[Any]:
-    """The generators that the dataset refers to, in the same order in every run."""
+    """Returns the generators that the dataset refers to, in the same order in every run."""
     kinds: tuple[type, ...] = (random.Random, torch.Generator)
     if numpy := sys.modules.get("numpy.random"):
         kinds += (numpy.Generator, numpy.RandomState)
@@ -713,9 +715,9 @@ def _generators(dataset: Any) -> list[Any]:
         if isinstance(value, kinds):
             found.append(value)
         elif isinstance(value, (list, tuple, set, frozenset, deque, dict)):
-            if len(value) > 1000:  # data, which is slow to walk through
+            if len(value) > 1000:  # data, which is slow to search
                 continue
-            if isinstance(value, (set, frozenset)):  # set order differs between runs
+            if isinstance(value, (set, frozenset)):  # the order of a set differs between runs
                 value = sorted(value, key=lambda each: type(each).__qualname__)
             todo += value.values() if isinstance(value, dict) else value
         elif isinstance(value, _FUNCTIONS):
@@ -732,13 +734,13 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classme
 
 
 def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
-    """The objects that a function or method refers to. Of global variables, only generators."""
+    """The objects that a function refers to, except global variables that are not generators."""
     behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
     if not isinstance(function, FunctionType):
         return behind
     behind += [function.__defaults__, function.__kwdefaults__, vars(function)]
     for cell in function.__closure__ or ():
-        with suppress(ValueError):  # the cell is still empty
+        with suppress(ValueError):  # the cell may still be empty
             behind.append(cell.cell_contents)
     codes = [function.__code__]
     for code in codes:
@@ -751,11 +753,10 @@ def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """The number of loader workers whose queues fit in memory, at most one per core of this
-    process.
+    """Returns how many loader workers' queues fit in memory, up to one per core of this process.
 
-    Each worker holds prefetch_factor batches, regardless of the size of the dataset. 0 means that
-    the main process loads the data.
+    Each worker holds prefetch_factor batches, regardless of the size of the dataset. A count of 0
+    means that the main process loads the data.
 
     Raises:
         ValueError: a size is not positive.

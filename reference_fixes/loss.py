@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Raises for a target without a prediction, a mean of nothing, or a gradient that never arrives.
+"""Raises errors for targets without predictions, means of nothing, and gradients that never arrive.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/loss
 whose `fix` key names a function in this file.
@@ -42,27 +42,28 @@ __all__ = [
 
 
 class GradientError(RuntimeError):
-    """Some trainable parameters did not get the gradient that training needs."""
+    """Some trainable parameters did not get the gradients that training requires."""
 
 
 def match_by_name(
     predictions: Any, targets: Any, batch_first: bool = True
 ) -> dict[Any, tuple[torch.Tensor, torch.Tensor]]:
-    """Pairs every target with the prediction of the same name: {name: (prediction, target)}.
+    """Pairs each target with the prediction of the same name: {name: (prediction, target)}.
 
     Args:
         predictions: a mapping, a dataclass or a named tuple of tensors. Predictions without a
-            target, such as features or attentions, are left out.
-        targets: a container of tensors, as for predictions. Each target needs its prediction.
-        batch_first: True if the first dimension of both is the batch; its size then has to agree.
-            Pass False for CTC's [time, batch, class] and for flattened tokens.
+            target, such as features or attentions, are omitted.
+        targets: a container of tensors, as for predictions. Each target needs a prediction.
+        batch_first: True if the batch is the first dimension of both, whose size must then be the
+            same. Pass False for CTC's [time, batch, class] and for flattened tokens.
 
     Raises:
-        LookupError: a target has no prediction, or there are no targets. If the name occurs deeper
-            inside, the error says where.
-        TypeError: a prediction or a target is not a tensor, or an argument has no names.
-        ValueError: a prediction has no graph while gradients are enabled; the batch sizes differ;
-            the shapes would broadcast to a shape larger than both, as [8, 1] and [8] do.
+        LookupError: a target has no prediction, or there are no targets. If the name occurs in a
+            nested container, the error says where.
+        TypeError: a prediction or a target is not a tensor, or the values in an argument have no
+            names.
+        ValueError: a prediction has no graph although gradients are enabled; the batch sizes
+            differ; or the shapes would broadcast to a shape larger than both, as [8, 1] and [8] do.
 
     >>> outputs = {"heads": {"price": torch.ones(2)}, "features": torch.ones(2, 8)}
     >>> match_by_name(outputs, {"price": torch.zeros(2)})
@@ -101,14 +102,14 @@ def match_by_name(
         try:
             together = torch.broadcast_shapes(*shapes)
         except RuntimeError:
-            continue  # no elementwise loss accepts these shapes: another kind does, or torch raises
+            continue  # no elementwise loss accepts these shapes: other losses do, or torch raises
         if together not in shapes:
             raise ValueError(f"{both} would broadcast to {list(together)}: reshape one of them")
     return pairs
 
 
 def _by_name(value: Any) -> dict[Any, Any] | None:
-    """The items in the value by name, or None if they have no names."""
+    """The items of a value by name, or None if they have no names."""
     if isinstance(value, type):
         return None
     if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput, TensorDict
@@ -121,7 +122,7 @@ def _by_name(value: Any) -> dict[Any, Any] | None:
 
 
 def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterator[str]:
-    """The places inside the value that have some of the names. `depth` guards against cycles."""
+    """The places in the value where some of the names occur. `depth` guards against cycles."""
     inside = _by_name(value)
     held = [name for name in names if name in inside] if inside else []
     if held:
@@ -136,15 +137,16 @@ def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterato
 class SameShapeLoss(torch.nn.Module):
     """Wraps an elementwise loss, such as torch.nn.MSELoss() or F.l1_loss, and refuses to broadcast.
 
-    With an input [4, 1] and a target [4], these losses compare all 16 pairs, and torch only warns.
-    If the shapes agree, the result is the result of the wrapped loss. A loss that is a module
-    becomes a submodule, so to() moves its weights.
+    With an input of shape [4, 1] and a target of shape [4], these losses compare all 16 pairs, and
+    torch only warns. If the shapes agree, returns the result of the wrapped loss. If the loss is a
+    module, it becomes a submodule, so to() moves its weights.
 
     Args:
-        loss: a module or a function of input and target.
+        loss: a module or function that takes an input and a target.
 
     Raises:
-        TypeError: the loss is not callable, or is a class, as in SameShapeLoss(torch.nn.MSELoss).
+        TypeError: the loss is not callable, or it is a class, as in
+            SameShapeLoss(torch.nn.MSELoss).
 
     >>> loss = SameShapeLoss(torch.nn.MSELoss())
     >>> loss(torch.ones(4, 1), torch.zeros(4, 1))
@@ -163,17 +165,17 @@ class SameShapeLoss(torch.nn.Module):
     def forward(
         self, input: torch.Tensor, target: torch.Tensor, *args: Any, **kwargs: Any
     ) -> torch.Tensor:
-        """The loss of two tensors of the same shape.
+        """Returns the loss of two tensors of the same shape.
 
         Args:
             input: the prediction, of any shape.
             target: a tensor of the same shape.
-            args, kwargs: passed on to the loss.
+            args, kwargs: further arguments for the loss.
 
         Raises:
             TypeError: input or target is not a tensor.
-            ValueError: the shapes differ. If they differ by one dimension of size 1, the error says
-                what to pass.
+            ValueError: the shapes differ. If they differ only by one dimension of size 1, the error
+                says what to pass.
         """
         for role, value in (("input", input), ("target", target)):
             if not isinstance(value, torch.Tensor):
@@ -187,7 +189,7 @@ class SameShapeLoss(torch.nn.Module):
 
 
 def _remedy(given: list[int], wanted: list[int]) -> str:
-    """The calls that make the shapes equal if they differ by one dimension of size 1, else ""."""
+    """Suggests calls that make the shapes equal, if they differ by one dimension of size 1."""
     (short, few), (long, many) = sorted(
         (("input", given), ("target", wanted)), key=lambda each: len(each[1])
     )
@@ -198,15 +200,15 @@ def _remedy(given: list[int], wanted: list[int]) -> str:
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The mean of the values where the mask is true, in their dtype, or in float32 for integers.
+    """Returns the mean of the values where the mask is True, in their dtype (float32 for integers).
 
     Args:
-        values: a tensor of any shape, such as the loss of every element.
+        values: a tensor of any shape, such as a loss per element.
         mask: a bool tensor that broadcasts to the shape of values.
 
-    A NaN that is masked out here still reaches the weights, because backward() multiplies its zero
-    gradient by the NaN. Values outside the mask therefore have to be finite too, if they have a
-    graph. Each call reads from the device once, which vmap does not allow.
+    Even if a NaN is masked out here, it still reaches the weights, because backward() multiplies
+    its zero gradient by NaN. If the values have a graph, those outside the mask therefore have to
+    be finite too. Each call reads from the device once, which vmap does not allow.
 
     Raises:
         ValueError: nothing is selected, or values are not finite.
@@ -232,7 +234,7 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
             "replace missing targets before the loss, torch.where(mask, target, 0), and drop rows "
             "with such inputs before the model"
         )
-    # divide before summing, in float32 or better: a sum may overflow although its mean does not
+    # divide before summing, in float32 or better: the sum may overflow even if the mean does not
     wide = values.to(torch.promote_types(values.dtype, torch.float32))
     mean = torch.where(mask, wide / selected, torch.zeros_like(wide)).sum()
     return mean.to(values.dtype) if values.is_floating_point() or values.is_complex() else mean
@@ -241,9 +243,9 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 class RunningMean:
     """A weighted mean of numbers that keeps no graphs and does not wait for the device.
 
-    It contains only the numbers that its own process adds. To merge the means of all processes,
-    send them to one process, for example with torch.distributed.all_gather_object().
-    torchmetrics.MeanMetric does so automatically.
+    It contains only the numbers that were added in its own process. To merge the means of all
+    processes, gather them in one process, for example with torch.distributed.all_gather_object().
+    torchmetrics.MeanMetric does this automatically.
 
     >>> mean = RunningMean()
     >>> mean.update(torch.tensor(2.0), weight=torch.tensor(3))
@@ -257,17 +259,17 @@ class RunningMean:
         self._weight: Any = 0.0
 
     def update(self, value: torch.Tensor | float, weight: torch.Tensor | float = 1.0) -> None:
-        """Adds a number. A number of weight 0 does not count, even if it is NaN.
+        """Adds a number. A number with weight 0 does not count, even if it is NaN.
 
         Args:
-            value: a number or a tensor of one element. NaN makes the mean NaN.
-            weight: a number or a tensor of one element, finite and at least 0, such as the number
-                of values that `value` summarizes.
+            value: a number or a tensor with one element. NaN makes the mean NaN.
+            weight: a finite number of at least 0, or a tensor with one such element, for example
+                the number of values that `value` summarizes.
 
         Raises:
-            TypeError, ValueError: value or weight is not one real number.
+            TypeError, ValueError: value or weight is not a single real number.
             ValueError: weight is out of range. For a weight on an accelerator, compute() raises
-                instead.
+                this error instead.
         """
         value, weight = _scalar("value", value), _scalar("weight", weight)
         if isinstance(weight, torch.Tensor):
@@ -281,10 +283,10 @@ class RunningMean:
         self._weight = _plus(self._weight, weight)
 
     def merge(self, other: RunningMean) -> None:
-        """Adds all the numbers of another mean. The other mean does not change.
+        """Adds all the numbers of another mean, which does not change.
 
         Args:
-            other: a mean from another worker, rank or device.
+            other: a RunningMean from another worker, rank or device.
 
         Raises:
             TypeError: other is not a RunningMean.
@@ -302,10 +304,10 @@ class RunningMean:
         self._weight = _plus(self._weight, other._weight)
 
     def compute(self) -> float:
-        """The mean so far.
+        """Returns the mean so far.
 
         Raises:
-            ValueError: no value with a nonzero weight was added, or a weight was out of range.
+            ValueError: no value with a nonzero weight has been added, or a weight was out of range.
         """
         weight = float(self._weight)
         if not math.isfinite(weight):
@@ -317,11 +319,11 @@ class RunningMean:
         return float(self._sum) / weight
 
     def state_dict(self) -> dict[str, float]:
-        """The sum and the weight so far, as two numbers. The call waits for the device."""
+        """Returns the sum and the weight so far, as two numbers. The call waits for the device."""
         return {"sum": float(self._sum), "weight": float(self._weight)}
 
     def load_state_dict(self, state_dict: Mapping[str, float]) -> None:
-        """Continues from a state, and discards the numbers added here.
+        """Continues from a state, and discards the numbers that were added before.
 
         Raises:
             TypeError, ValueError: the argument is not a state of this class. In this case, nothing
@@ -344,13 +346,13 @@ class RunningMean:
 
 
 def _plus(total: Any, more: Any) -> Any:
-    """The sum, on the device of `total`, because torch cannot add numbers on two accelerators."""
+    """The sum on the device of `total`. Torch cannot add tensors on different accelerators."""
     both = isinstance(total, torch.Tensor) and isinstance(more, torch.Tensor)
     return total + (more.to(total) if both else more)
 
 
 def _scalar(role: str, value: Any) -> Any:
-    """The value as a float. On an accelerator, a 0-d tensor without a graph avoids a wait."""
+    """The value as a float or, on an accelerator, as a detached 0-d tensor, to avoid a wait."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{role}={value!r}: expected one real number")  # float("2") is 2.0
     if not isinstance(value, torch.Tensor):
@@ -362,32 +364,34 @@ def _scalar(role: str, value: Any) -> Any:
     value = value.detach().reshape(())
     if value.device.type == "cpu":
         return float(value)
-    # float64 if the device supports it, because a float32 sum of many batches loses digits
+    # float64 if the device supports it, because a float32 sum over many batches loses digits
     return value.to(torch.float32 if value.device.type == "mps" else torch.float64)
 
 
 def check_gradients(
     model: torch.nn.Module, ignore: Iterable[str] = (), scaled: bool = False
 ) -> None:
-    """Raises unless every trainable parameter has a finite gradient that is not all zero.
+    """Raises an error unless every trainable parameter has a finite gradient that is not all zero.
 
     Args:
-        ignore: fnmatch patterns for names in model.named_parameters() that need no gradient, such
-            as "*.k_proj.bias" or the experts that a batch does not reach.
-        scaled: True if a GradScaler is in use. The scaler skips steps with inf and NaN, so inf and
-            NaN pass the check.
+        ignore: fnmatch patterns for the names of parameters that need no gradient, as in
+            model.named_parameters(). Examples are "*.k_proj.bias", or experts that a batch does not
+            reach.
+        scaled: True if a GradScaler is in use. The scaler skips steps with inf and NaN gradients,
+            so they pass the check.
 
     Call it after backward(), or let the optimizer call it (torch 2.0 or newer):
     optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, the
-    check costs one read from the device. Changing weights prove nothing, because weight decay
-    changes weights even if gradients are zero.
+    check reads from the device only once. Do not check whether the weights change instead, because
+    weight decay changes weights even if the gradients are zero.
 
-    A weight that is all zero (LoRA's B, the last gamma of a residual branch) blocks the gradients
-    behind it. As long as such a weight gets a gradient itself, zero gradients pass: check again
-    later.
+    A weight that is all zero (such as LoRA's B, or the last gamma of a residual branch) blocks the
+    gradients behind it. As long as such a weight gets a gradient itself, zero gradients pass the
+    check, so check again later.
 
     Raises:
-        GradientError: a gradient is missing, not finite or zero. The message names the parameters.
+        GradientError: a gradient is missing, not finite, or all zero. The message names the
+            parameters.
         ValueError: there is nothing to check.
 
     >>> model = torch.nn.Linear(2, 1)
@@ -417,7 +421,7 @@ def check_gradients(
     home = facts[0].device if facts else None
     states = torch.stack([fact.to(home) for fact in facts]).tolist() if facts else []
     zero = [name for name, (_, nonzero) in zip(present, states) if not nonzero]
-    # a bias is added: it is often zero at first, but blocks no gradient
+    # a bias is often zero at first but, because it is added, it blocks no gradients
     weights = [name for name in present if name not in zero and "bias" not in name.split(".")[-1]]
     if zero and any(not _count(checked[name] != 0) for name in weights):
         zero.clear()
@@ -435,8 +439,7 @@ def check_gradients(
 
 
 def _count(facts: torch.Tensor) -> torch.Tensor:
-    """The number of true values on all ranks. For old DTensors, any() and all() fail or are
-    wrong."""
+    """Counts true values on all ranks. With old DTensors, any() and all() fail or are wrong."""
     count = facts.sum()
     return count.full_tensor() if hasattr(count, "full_tensor") else count
 

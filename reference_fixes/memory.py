@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recognizes out-of-memory errors, frees memory in the right order, and finds a fitting batch size.
+"""Recognizes out-of-memory errors, frees memory in the right order, and finds a batch size that
+fits.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/memory
 whose `fix` key names a function in this file.
@@ -20,7 +21,7 @@ whose `fix` key names a function in this file.
 ...     except RuntimeError as error:
 ...         if not is_out_of_memory(error):
 ...             raise
-...         free_memory()  # also the tensors of the failed step that the error keeps alive
+...         free_memory()  # including tensors of the failed step that the error keeps alive
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import torch
 
 __all__ = ["drop_frames", "find_batch_size", "free_memory", "is_out_of_memory", "scratch_gradients"]
 
-# Messages as users see them. The wording differs between releases, so the patterns are short.
+# Messages as shown to users. Their wording differs between releases, so the patterns are short.
 _TEXT = re.compile(
     r"\b[Oo]ut of [Mm]emory\b|_OUT_OF_\w*MEMORY\b|cudaErrorMemoryAllocation"
     r"|Invalid buffer size: [\d.]+ [KMG]i?B"  # MPS
@@ -48,20 +49,21 @@ _TEXT = re.compile(
     r"|[Uu]nable to (mmap|allocate) (memory|shared memory|.* for an array)"
     r"|\b(CU|HIP)[A-Z]+_\w*ALLOC(ATION)?_FAILED"  # cuBLAS, cuFFT, cuDNN, cuRAND, hipBLAS, ...
     r"|Unable to find a valid cuDNN algorithm"
-    # The allocator asks NVML only which processes hold the memory that cudaMalloc has just refused.
+    # Only after cudaMalloc has failed does the allocator ask NVML which processes hold the memory.
     r"|NVML_SUCCESS == .*CUDACachingAllocator\.cpp"
 )
 _UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """True if the error is an out-of-memory error of any device, or was raised from such an error.
+    """True if the error is an out-of-memory error on any device, or was raised from such an error.
 
-    - torch.cuda.OutOfMemoryError and MemoryError count by type.
-    - Other RuntimeErrors count by their text, including subclasses (torch.AcceleratorError).
-    - An exception group counts if all its members count.
-    - An assertion about NVML counts if it comes from the allocator: on a MIG slice, this assertion
-      hides the usual message (pytorch#112377).
+    - torch.cuda.OutOfMemoryError and MemoryError are recognized by type.
+    - Other RuntimeErrors, including subclasses such as torch.AcceleratorError, are recognized by
+      text.
+    - An exception group counts if all of its members do.
+    - An assertion about NVML counts if it comes from the allocator, because on a MIG slice, this
+      assertion hides the usual message (pytorch#112377).
     - "Unable to find a valid cuDNN algorithm" counts, because its usual cause is a workspace that
       does not fit.
 
@@ -87,23 +89,24 @@ def _counts(error: BaseException | None, above: frozenset[int]) -> bool:
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:
-    """The members of an ExceptionGroup, from Python (since 3.11) or from the backport."""
+    """The members of an ExceptionGroup, from Python (3.11 or newer) or from the backport."""
     members = getattr(error, "exceptions", ())
     return members if isinstance(members, tuple) else ()
 
 
 def free_memory() -> None:
-    """Frees memory that nothing refers to: runs the garbage collector, then empties the caches.
+    """Frees unreferenced memory: runs the garbage collector, then empties the caches.
 
-    While an out-of-memory error is handled, its traceback keeps the tensors of the failed step
-    alive; drop_frames() releases these tensors. Therefore, free_memory() also works in `except`,
-    `finally` and `__exit__`, where gc.collect() and empty_cache() free none of them.
+    While an out-of-memory error is being handled, its traceback keeps the tensors of the failed
+    step alive, so free_memory() calls drop_frames() to release them. It therefore also works in
+    `except`, `finally` and `__exit__`, where gc.collect() and empty_cache() free none of these
+    tensors.
     """
     handled = sys.exc_info()[1]
     if handled is not None and any(is_out_of_memory(error) for error in _linked(handled)):
         drop_frames(handled)
     gc.collect()
-    torch.cuda.empty_cache()  # does nothing if CUDA was not used; the same is true for XPU
+    torch.cuda.empty_cache()  # does nothing if CUDA was not used (same for XPU)
     if hasattr(torch, "xpu"):
         torch.xpu.empty_cache()
     if torch.backends.mps.is_available():
@@ -116,25 +119,25 @@ def free_memory() -> None:
 def find_batch_size(
     run: Callable[[int], object], largest: SupportsIndex, smallest: SupportsIndex = 1
 ) -> int:
-    """The largest size in [smallest, largest] for which run(size) does not run out of memory.
+    """Returns the largest size in [smallest, largest] for which run(size) does not exhaust memory.
 
     run() is called at most ceil(log2(largest - smallest + 1)) + 1 times, first with `largest`, then
-    by bisection. If a size fits, all smaller sizes therefore have to fit. Memory is freed and the
-    caches are emptied before each call and after the last call. Other exceptions propagate.
+    by bisection. This requires that if a size fits, all smaller sizes fit too. Memory is freed and
+    the caches are emptied before each call and after the last call. Other exceptions propagate.
 
     - run(size) should do two complete training steps, because the optimizer's state is in memory
       from the second step on.
-    - run(size) should create its own model: weights, buffers, gradients and random state change as
-      in training, and nothing is restored.
-    - If Linux promises more memory than exists, it kills the process instead of raising an error:
-      keep `largest` below that limit.
-    - Each process finds its own size: search before DistributedDataParallel wraps the model, then
-      use the smallest of the sizes.
+    - run(size) should create its own model, because weights, buffers, gradients and random state
+      change as in training, and nothing is restored.
+    - If Linux overcommits memory, it kills the process instead of raising an error, so keep
+      `largest` below that limit.
+    - Each process finds its own size, so search before DistributedDataParallel wraps the model,
+      then use the smallest size found.
 
     Raises:
-        RuntimeError: even `smallest` does not fit; the message includes the text of the last error.
-        TypeError: run(size) returned a coroutine or a generator, which has not run yet.
-        ValueError: smallest and largest are not whole numbers with 1 <= smallest <= largest.
+        RuntimeError: even `smallest` does not fit. The message includes the text of the last error.
+        TypeError: run(size) returned a coroutine or generator, so its code has not run yet.
+        ValueError: smallest and largest are not integers with 1 <= smallest <= largest.
 
     >>> def run(size):
     ...     if size > 37:
@@ -151,7 +154,7 @@ def find_batch_size(
             f"smallest={smallest!r}, largest={largest!r}: "
             "expected whole numbers with 1 <= smallest <= largest"
         )
-    # the largest size known to fit, the smallest size known not to fit, the next size to try
+    # the largest size known to fit, the smallest known not to fit, and the next size to try
     fits, fails, size = low - 1, high + 1, high
     failures: list[str] = []
     while fails - fits > 1:
@@ -169,7 +172,7 @@ def find_batch_size(
 
 
 def _attempt(run: Callable[[int], object], size: int) -> str | None:
-    """None, or the text of the out-of-memory error. The error itself would keep tensors alive."""
+    """The text of the out-of-memory error, or None. The error itself would keep tensors alive."""
     free_memory()
     try:
         result = run(size)
@@ -183,11 +186,11 @@ def _attempt(run: Callable[[int], object], size: int) -> str | None:
 
 
 def drop_frames(error: BaseException) -> BaseException:
-    """Clears the local variables of all finished frames of an exception, and returns the exception.
+    """Clears the local variables in all finished frames of an exception, and returns the exception.
 
-    Use it for exceptions that are kept or logged: the tensors of the failed step can be freed, and
-    the traceback still prints every line. Causes, contexts and members of groups are cleared too.
-    Running frames are left alone, and so are generators and coroutines that can continue.
+    Use it for exceptions that are kept or logged. The tensors of the failed step can then be freed,
+    while the traceback still prints every line. Causes, contexts and members of groups are cleared
+    too. Running frames are left alone, and so are generators and coroutines that can continue.
     """
     for linked in _linked(error):
         if isinstance(linked, AttributeError):
@@ -195,14 +198,14 @@ def drop_frames(error: BaseException) -> BaseException:
         trace = linked.__traceback__
         while trace is not None:
             if not _unfinished(trace.tb_frame):
-                with contextlib.suppress(RuntimeError):  # the frame still runs
+                with contextlib.suppress(RuntimeError):  # the frame is still running
                     trace.tb_frame.clear()
             trace = trace.tb_next
     return error
 
 
 def _linked(error: BaseException) -> list[BaseException]:
-    """The error and, recursively, its causes, contexts and members."""
+    """The error and, recursively, all of its causes, contexts and members."""
     found = [error]
     for current in found:  # the list grows during the loop
         for linked in (current.__cause__, current.__context__, *_members(current)):
@@ -220,11 +223,11 @@ def _unfinished(frame: FrameType) -> bool:
 
 @contextlib.contextmanager
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
-    """A block for diagnostic backward passes. On exit, each grad is the same object, unchanged.
+    """A context for diagnostic backward passes. On exit, each grad is the same object, unchanged.
 
-    If gradients are views, as with DistributedDataParallel(gradient_as_bucket_view=True), the
-    passes write to their memory, so the values are copied and written back on exit. If the block
-    converts the model, as model.double() does, the gradients are converted too.
+    If gradients are views, as with DistributedDataParallel(gradient_as_bucket_view=True), these
+    passes write to their memory, so the values are copied first and written back on exit. If the
+    block converts the model, for example with model.double(), the gradients are converted too.
 
     >>> model = torch.nn.Linear(2, 1)
     >>> with scratch_gradients(model):

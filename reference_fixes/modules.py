@@ -26,36 +26,37 @@ import torch
 
 __all__ = ["freeze", "unfreeze"]
 
-_MEMORY = "_before_freeze"  # attribute of a frozen module: its earlier mode, its trained parameters
+_MEMORY = "_before_freeze"  # a frozen module's earlier mode and trained parameters
 
 
 def freeze(module: torch.nn.Module) -> None:
-    """Freezes a module: it computes as in eval mode, and neither training nor train() changes that.
+    """Freezes a module in eval mode, so that neither training nor train() changes it.
 
-    With requires_grad_(False) alone, BatchNorm still updates its running statistics, and the
-    model's next train() undoes eval(). After freeze(), every submodule stays in eval mode, even a
-    submodule without statistics, such as dropout, so the features of a frozen part are the same in
-    every epoch. Code that sets the attribute training, or requires_grad of a parameter, still has
-    its effect.
+    With requires_grad_(False) alone, BatchNorm still updates its running statistics, and the next
+    call to the model's train() undoes eval(). After freeze(), every submodule stays in eval mode,
+    including submodules without statistics, such as dropout, so the features of a frozen part are
+    the same in every epoch. Code that sets the `training` attribute, or `requires_grad` of a
+    parameter, still takes effect.
 
-    - Gradients are dropped: with zero gradients, momentum and weight decay would still change
-      weights.
-    - A parameter that is shared with another part is frozen there too.
-    - A layer that is added to the module later is not frozen and follows train(). Examples are a
+    - Gradients are set to None, because with zero gradients, momentum and weight decay would still
+      change the weights.
+    - A parameter that is shared with another part of the model is frozen there too.
+    - Layers that are added to the module later are not frozen and follow train(). Examples are a
       new head, type(layer)(...), the result of SyncBatchNorm.convert_sync_batchnorm(), and the
       parameters of weight_norm().
     - Parts that were already frozen stay frozen, and unfreeze() restores the state before the first
       freeze().
-    - A copy or a pickle of the module is frozen too, if this file can be imported. A copy that
-      torch.jit.script() makes is frozen only until its train() is called.
+    - Copies and pickles of the module are frozen too, if this file can be imported. A copy that
+      torch.jit.script() creates is frozen only until its train() is called.
 
-    The state_dict, the printed module and the effects of hooks do not change. The type becomes a
-    subclass with the same name, which adds nothing to forward(). Call unfreeze() before code that
-    checks for the exact type, such as torch.ao.quantization.
+    The state_dict, the printed module and the behavior of hooks do not change. The type becomes a
+    subclass with the same name, which adds nothing to forward(). Call unfreeze() before you run
+    code that checks for the exact type, such as torch.ao.quantization.
 
     Raises:
-        TypeError: the argument is not a module, or is scripted: freeze it before you script it.
-        ValueError: a lazy layer has no parameters yet: run a batch through it first.
+        TypeError: the argument is not a module, or it is scripted (freeze a module before you
+            script it).
+        ValueError: a lazy layer has no parameters yet, so run a batch through it first.
 
     >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 2))
     >>> freeze(model)
@@ -91,20 +92,20 @@ def freeze(module: torch.nn.Module) -> None:
 
 
 def unfreeze(module: torch.nn.Module) -> None:
-    """Undoes freeze(): restores the modes and requires_grad flags in the module.
+    """Undoes freeze() by restoring the modes and requires_grad flags in the module.
 
-    The modes before freeze() are restored even if the model has changed its mode since: call
-    train() or eval() afterwards. A parameter that is shared with another part trains there too. A
-    DistributedDataParallel that was built since freeze() does not synchronize the unfrozen
-    parameters: build it again.
+    The modes before freeze() are restored even if the mode of the model has changed since, so call
+    train() or eval() afterwards. A parameter that is shared with another part trains there too. If
+    DistributedDataParallel was built after freeze(), it does not synchronize the unfrozen
+    parameters, so build it again.
 
-    If the class was changed since freeze(), as by fully_shard(), it stays changed, and the subclass
-    that freeze() created remains among its bases, without effect.
+    If the class has been changed since freeze(), for example by fully_shard(), it stays changed.
+    The subclass that freeze() created remains among its bases but has no effect.
 
     Raises:
         TypeError: the argument is not a module, or a parametrization or FSDP1 has hidden one of its
-            parameters since freeze(): undo that first.
-        ValueError: freeze() has frozen nothing in the module.
+            parameters since freeze() (undo that first).
+        ValueError: freeze() has not frozen anything in the module.
 
     >>> layer = torch.nn.Linear(2, 2)
     >>> layer.bias.requires_grad = False
@@ -135,7 +136,7 @@ def unfreeze(module: torch.nn.Module) -> None:
             parameter.requires_grad_(True)
     try:
         for part, training in modes.items():
-            if part.training != training:  # train() itself, where LoRA layers unmerge weights
+            if part.training != training:  # call train(), where LoRA layers unmerge weights
                 part.train(training)
     finally:
         for part, training in modes.items():
@@ -153,11 +154,11 @@ def _twin(part: torch.nn.Module) -> Any:
 
 @functools.cache
 def _frozen(original: Any) -> Any:
-    """A subclass whose modules stay in eval mode. It looks and pickles like its base class."""
+    """Returns a subclass that stays in eval mode. It looks and pickles like its base class."""
 
     @functools.wraps(original.__init__)
     def __init__(self: Any, *given: Any, **named: Any) -> None:
-        if type(self) is frozen:  # type(layer)(...) creates a module that is not frozen
+        if type(self) is frozen:  # type(layer)(...) should create a module that is not frozen
             self.__class__ = original
         original.__init__(self, *given, **named)
 
@@ -190,7 +191,7 @@ def _frozen(original: Any) -> Any:
 
 
 def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Unpickles a frozen module: creates a module of the original class, then freezes it."""
+    """Unpickles a frozen module by creating a module of the original class and freezing it."""
     module = function(*arguments)
     _swap(module)
     return module
@@ -202,7 +203,7 @@ def _trained(part: torch.nn.Module) -> list[str]:
 
 
 def _hidden(part: torch.nn.Module, name: str) -> bool:
-    """True if something else has the name of a frozen parameter, which then cannot be unfrozen."""
+    """True if a frozen parameter cannot be unfrozen, because something else has its name now."""
     if name in part._parameters:
         return False
     value = getattr(part, name, None)

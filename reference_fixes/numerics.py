@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clips or skips bad steps, names the first non-finite value, and takes snapshots to return to.
+"""Clips or skips bad steps, names the first non-finite value, and takes snapshots to restore.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
 repros/numerics whose `fix` key names a function in this file. For the effect of clip_grad_norm_ on
@@ -7,7 +7,7 @@ inf and NaN, see https://github.com/pytorch/pytorch/issues/46849
 
 >>> model = torch.nn.Linear(1, 1)
 >>> optimizer = torch.optim.AdamW(model.parameters())
->>> good = Snapshot(model, optimizer)  # renewed whenever validation reaches a new best
+>>> good = Snapshot(model, optimizer)  # taken again whenever validation improves
 >>> for x in [torch.zeros(2, 1), torch.tensor([[3.0], [math.inf]])]:
 ...     optimizer.zero_grad()
 ...     error, total = (model(x) - x).abs(), model(x).abs() + x.abs()
@@ -34,43 +34,44 @@ import torch
 __all__ = ["Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
-# Devices that stall on a read and whose optimizers can decide instead. MPS has no float64, and
-# before torch 2.13 its optimizers step on NaN (pytorch#186360).
+# Devices where a read stalls, and whose optimizers can decide instead. MPS has no float64, and
+# before torch 2.13, its optimizers step on NaN (pytorch#186360).
 _DECIDING = ("cuda",)
 _INF = ("inf", "-inf")
 
 
 class StepResult(NamedTuple):
-    """Two 0-d tensors on the gradients' device. Reading either of them waits for the device."""
+    """Two 0-d tensors on the gradients' device. Reading either tensor waits for the device."""
 
-    # Total 2-norm before clipping; inf if it overflows, inf or nan if the step was skipped.
+    # The total 2-norm before clipping: inf if it overflows, inf or nan if the step was skipped.
     norm: torch.Tensor
     skipped: torch.Tensor
 
 
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
-    """Clips all gradients to a total norm of max_norm and steps, or skips the step.
+    """Clips all gradients to a total norm of max_norm and takes a step, or skips the step.
 
-    - Finite gradients of all parameter groups together are clipped in place, as by clip_grad_norm_.
-      They are not cleared, and not changed if their norm is at most max_norm.
-    - If their norm overflows, clip_grad_norm_ makes them zero; here they keep their direction, and
-      their norm becomes at most max_norm. (On MPS, which has no subnormal numbers, the largest
+    - Finite gradients of all parameter groups are clipped together in place, as by clip_grad_norm_.
+      They are not cleared, and they do not change if their norm is at most max_norm.
+    - If their norm overflows, clip_grad_norm_ sets them to zero. Here, they keep their direction,
+      and their norm becomes at most max_norm. (On MPS, which has no subnormal numbers, the largest
       gradients become zero.)
-    - If any gradient contains inf or NaN, the step is skipped: weights, moments and step counts do
-      not change.
+    - If any gradient contains inf or NaN, the step is skipped, so weights, moments and step counts
+      do not change.
 
     Each call reads from the device once, or twice if the norm is not finite. step() is not called
     if the step is skipped.
 
-    On CUDA, from torch 2.4 on, a fused optimizer of torch.optim itself decides on the device, and
-    nothing is read. (Subclasses, wrappers and SGD with dampening do not do this.) In that case:
+    On CUDA, from torch 2.4 on, a fused optimizer from torch.optim decides on the device, and
+    nothing is read. (This does not apply to subclasses, wrappers and SGD with dampening.) In that
+    case:
 
     - step() is always called and scales the gradients, so hooks that run before step() see the
-      gradients before scaling.
-    - A norm above 3e38 * max_norm counts as inf.
+      gradients before they are scaled.
+    - Norms above 3e38 * max_norm count as inf.
 
-    With DTensors (FSDP2), all ranks step or none does, and a norm that overflows counts as inf. Use
-    clip_or_skip() for float32 or bfloat16; a GradScaler skips steps itself.
+    With DTensors (FSDP2), either all ranks step or none do, and a norm that overflows counts as
+    inf. Use clip_or_skip() for float32 or bfloat16. A GradScaler skips steps itself.
 
     Args:
         max_norm: a positive number. With inf, nothing is clipped, but steps are still skipped.
@@ -105,12 +106,13 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
             _scale(groups, max_norm / norm)
         optimizer.step()
         return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
-    # A rank may hold no element of a DTensor, and an empty tensor has no largest element.
+    # A rank may have no elements of a DTensor, and an empty tensor has no largest element.
     largest = norm if _sharded(groups) else _norm(groups, math.inf)
     skipped = ~largest.isfinite()
     if not skipped:
-        # If the norm overflows, largest * sqrt(n) is a bound that needs no scaled-down copy of all
-        # gradients. The divisions are separate, because the product of the factors overflows too.
+        # If the norm overflows, largest * sqrt(n) bounds it without a scaled-down copy of all
+        # gradients. The two divisions are separate, because the product of the divisors overflows
+        # too.
         bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
         _scale(groups, bound.clamp(max=1.0))
         optimizer.step()
@@ -118,9 +120,10 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 
 
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
-    # Attributes of a wrapper never reach its optimizer. Loading the state of an optimizer that is
-    # not fused unfuses the groups. SGD with dampening starts its momentum as the undamped gradient,
-    # which no buffer created here can replace. Norms in float64 exist since torch 2.4.
+    # Attributes that are set on a wrapper never reach its optimizer. Loading the state of an
+    # optimizer that is not fused unfuses the groups. SGD with dampening initializes its momentum to
+    # the undamped gradient, which a buffer created here cannot replace. float64 norms have been
+    # available since torch 2.4.
     return (
         type(optimizer).__module__.startswith("torch.optim.")
         and _TORCH >= (2, 4)
@@ -134,14 +137,15 @@ def _step_on_device(
     optimizer: Any, groups: list[list[torch.Tensor]], max_norm: float
 ) -> StepResult:
     """Gives the optimizer's kernel the same inputs as a GradScaler: a divisor and a skip flag."""
-    # No float32 number overflows in float64, so one pass over the gradients distinguishes inf from
-    # a large norm. Torch 2.14 and 2.15 do not support this norm for DTensors.
+    # The norm of float32 numbers cannot overflow in float64, so one pass over the gradients
+    # distinguishes inf from a large norm. Torch 2.14 and 2.15 do not support this norm for
+    # DTensors.
     norm = _norm(groups, 2.0) if _sharded(groups) else _norm(groups, 2.0, torch.float64)
     divisor = (norm / max_norm).clamp(min=1.0).float()
     skipped = ~(divisor < math.inf)  # also true for NaN
     for parameter, group in _with_gradients(optimizer):
-        # If its first step is skipped, SGD would keep uninitialized memory as its momentum. With a
-        # buffer of zeros, the first momentum is the gradient, as without a buffer.
+        # If the first step were skipped, SGD would keep uninitialized memory as its momentum. With
+        # a buffer of zeros, the first momentum is the gradient, just as without a buffer.
         state = optimizer.state[parameter]
         if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
@@ -167,13 +171,13 @@ def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     found = []
     for parameter, _ in _with_gradients(optimizer):
         if getattr(parameter, "_fsdp_flattened", False):
-            # Each rank would see only its own part of the norm.
+            # Each rank would see only its part of the norm.
             raise TypeError("parameters of FSDP1: call its clip_grad_norm_(), then step()")
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
         elif parameter.grad.stride() != parameter.stride():
-            # Fused optimizers assume that parameter and gradient have the same memory layout (or
-            # raise, on CUDA: pytorch#106951).
+            # Fused optimizers assume that a parameter and its gradient have the same memory layout
+            # (on CUDA, they raise an error otherwise: pytorch#106951).
             parameter.grad = torch.empty_like(parameter).copy_(parameter.grad)
         gradient = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
         if gradient.numel():
@@ -196,7 +200,7 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
 
 
 def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    """Groups the tensors by device, dtype and, for DTensors, mesh, so that one call takes each."""
+    """Groups tensors by device, dtype and (for DTensors) mesh. One call can process each group."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
         key = tensor.device, tensor.dtype, getattr(tensor, "device_mesh", None)
@@ -219,7 +223,7 @@ def _norm(groups: list[list[torch.Tensor]], order: float, *dtype: torch.dtype) -
 @torch.no_grad()
 def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
     # The factor is a tensor because, for float16 gradients, the CPU would round a Python number to
-    # float16. Before torch 2.1, the CPU rounds the tensor too, and CUDA still does.
+    # float16. Before torch 2.1, the CPU rounds a tensor too, and CUDA still does.
     for group in groups:
         here, narrow = factor.to(group[0].device), (torch.float16, torch.bfloat16)
         exact = group[0].device.type == "cpu" or group[0].dtype not in narrow
@@ -233,35 +237,35 @@ def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
 
 class _Finding(NamedTuple):
     text: str
-    meant: bool = False  # possibly: only -inf, as in masks
+    meant: bool = False  # possibly intended: only -inf, as in masks
 
 
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:
-    """Names the first value that is not finite, in the order in which inf and NaN spread, or None.
+    """Names the first non-finite value, in the order in which inf and NaN spread, or returns None.
 
-    It checks
+    It checks:
 
-    - the inputs: tensors, numbers and arrays, also in dicts, lists, tuples and dataclasses,
-    - the parameters and the buffers,
-    - if inputs are given, the output of every module in one forward pass,
-    - the gradients, starting with the last parameter.
+    - the inputs (tensors, numbers and arrays, also in dicts, lists, tuples and dataclasses)
+    - the parameters and buffers
+    - the output of every module in one forward pass, if inputs are given
+    - the gradients, starting with the last parameter
 
-    Inputs and outputs may contain -inf, as masks do, and buffers may contain inf of either sign. If
-    a module returns NaN or inf, or a gradient contains NaN or inf, the text first names each
-    earlier input or output with -inf, such as a mask that hides all keys, or log(0).
+    Inputs and outputs may contain -inf, as in masks, and buffers may contain inf or -inf. If the
+    output of a module or a gradient contains NaN or inf, the text first names each earlier input or
+    output with -inf, such as a mask that hides all keys, or log(0).
 
     The forward pass uses copies of all inputs that can be copied, and builds no graph. From torch
-    2.3 on, encoders do not use their fast path in this pass, if gradients are enabled and a
-    parameter requires a gradient. If your forward runs in no_grad(), call find_nonfinite() in
-    no_grad() too. Modules that torch.compile has compiled run uncompiled (before torch 2.6, modules
-    inside them are not checked). Afterwards, the buffers are restored, and so is the random state
-    of Python and of torch on the CPU and on the CUDA devices of the parameters.
+    2.3 on, if gradients are enabled and a parameter requires a gradient, encoders do not use their
+    fast path in this pass. If your forward pass runs in no_grad(), call find_nonfinite() in
+    no_grad() too. Compiled modules run uncompiled (before torch 2.6, the modules inside them are
+    not checked). Afterwards, the buffers are restored, and so are the random states of Python, and
+    of torch on the CPU and on the CUDA devices of the parameters.
 
-    If ranks share a model, all of them have to call this function; each rank checks its own part of
-    a DTensor. Use it only for diagnosis, because it reads from the device many times.
+    If ranks share a model, all of them have to call this function, and each rank checks its own
+    part of a DTensor. Use it only for diagnosis, because it reads from the device many times.
 
     Raises:
-        Exception: any exception of the model, unless a value was found that explains it.
+        Exception: any exception that the model raises, unless a value was found that explains it.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -281,10 +285,10 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
         if parameter.grad is not None and (problem := _problem(parameter.grad))
     ]
     outputs: list[_Finding] = []
-    if given:  # even after a finding: other ranks, which see other values, may wait in the pass
+    if given:  # even after a finding, because other ranks may be waiting in the pass
         explained = bool(kept or gradients or not all(finding.meant for finding in entering))
         _find_bad_outputs(outputs, explained, model, inputs, named_inputs)
-    for finding in (*entering, *kept):  # neither can result from a -inf
+    for finding in (*entering, *kept):  # neither can be caused by a -inf
         if not finding.meant:
             return finding.text
     said = []
@@ -308,7 +312,7 @@ def _find_bad_outputs(
     inputs: tuple[Any, ...],
     named_inputs: dict[str, Any],
 ) -> None:
-    """Appends to `found` instead of raising, because the model may catch an exception."""
+    """Appends findings to `found` instead of raising, because the model may catch exceptions."""
 
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
@@ -344,13 +348,13 @@ def _find_bad_outputs(
             module._buffers.clear()
             module._buffers.update(buffers)
         random.setstate(state)
-        # Before torch 2.11, autocast would give the training forward weights without a graph.
+        # Before torch 2.11, autocast would give the next training forward weights without a graph.
         torch.clear_autocast_cache()
 
 
 @contextlib.contextmanager
 def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
-    """A block in which encoders choose their path as if the pass had a graph."""
+    """A context in which encoders choose their path as if the pass had a graph."""
     mha: Any = getattr(torch.backends, "mha", None)
     trains = torch.is_grad_enabled() and any(each.requires_grad for each in model.parameters())
     if not (trains and hasattr(mha, "set_fastpath_enabled")):
@@ -365,14 +369,14 @@ def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _uncompiled() -> ContextManager[Any]:
-    """A block without torch.compile, because compiled graphs do not call new hooks."""
+    """A context without torch.compile, because compiled graphs do not call new hooks."""
     if _TORCH >= (2, 6) and "torch._dynamo" in sys.modules:
         return torch.compiler.set_stance("force_eager")
     return contextlib.nullcontext()
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[str, ...]]]:
-    """The place and value of each parameter and buffer, and the infinities that it may contain."""
+    """Yields the place and value of each parameter and buffer, and the infinities allowed in it."""
     for name, parameter in model.named_parameters():
         yield f"parameter {name!r}", parameter, ()
     for name, buffer in model.named_buffers():
@@ -380,8 +384,7 @@ def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[s
 
 
 def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yields the path and value of each tensor, float and complex number, and of arrays of
-    these."""
+    """Yields the path and value of each tensor, float and complex number, and array of numbers."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     inside: Iterable[tuple[str, Any]] = ()
     if isinstance(value, (torch.Tensor, float, complex)) or kind in ("f", "c"):
@@ -399,10 +402,10 @@ def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterato
 
 
 def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
-    """Counts the values that are not finite, in words. None if all of them are in `meant`."""
+    """Describes how many values are not finite, or returns None if all of them are in `meant`."""
     if hasattr(value, "astype"):
-        # torch accepts neither long doubles nor arrays with another byte order. Real numbers have
-        # the same counts as complex numbers.
+        # Torch accepts neither long doubles nor arrays with a different byte order. The counts are
+        # the same for real numbers as for complex numbers.
         value = value.astype("c16")
     tensor = torch.as_tensor(value)
     if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
@@ -417,7 +420,8 @@ def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
         tensor = tensor.values()
     if tensor.element_size() == 1:
         tensor = tensor.float()  # float8 cannot be summed
-    # One pass without a copy: a finite sum has only finite parts. Otherwise the values are counted.
+    # One pass without a copy, because a finite sum has only finite terms. Otherwise, count the
+    # values.
     if bool(tensor.sum().isfinite()):
         return None
     counts = {"nan": int(tensor.isnan().sum()), "inf": int(tensor.isinf().sum())}
@@ -431,8 +435,8 @@ def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
 
 
 def _copied(value: Any, device: Any = None) -> Any:
-    """A deep copy with its tensors on `device`. A copy of that copy is on the original's device."""
-    memo: dict[int, Any] = {}  # deepcopy() alone rejects tensors that have a graph
+    """A deep copy with its tensors on `device`. Copying the copy restores the original devices."""
+    memo: dict[int, Any] = {}  # deepcopy() alone rejects tensors with a graph
     for _, leaf in _leaves(value):
         if isinstance(leaf, torch.Tensor) and id(leaf) not in memo:
             place = device or getattr(leaf, "_home", leaf.device)
@@ -448,7 +452,7 @@ def _copied(value: Any, device: Any = None) -> Any:
 
 
 def _expanded(value: Any) -> bool:
-    """True if elements of the tensor share memory, so that torch cannot write to it."""
+    """True if elements of the tensor share memory, so torch cannot write to it."""
     if not torch.is_tensor(value) or value.is_nested or value.layout != torch.strided:
         return False
     return any(not step and size > 1 for step, size in zip(value.stride(), value.shape))
@@ -464,21 +468,22 @@ def _into(there: Any, value: Any) -> Any:
 
 
 class Snapshot:
-    """A copy of a model, its optimizer, and any other object with a state_dict(), to return to.
+    """A copy of a model, its optimizer, and other objects with a state_dict(), to restore later.
 
-    A state_dict() contains references, and training continues to write to the tensors behind them.
-    If only the weights are restored, a NaN in the optimizer's moments comes back with the next
-    step.
+    A state_dict() contains references to tensors, and training continues to write to these tensors.
+    If only the weights are restored, a NaN in the optimizer's moments returns to the weights with
+    the next step.
 
     Args:
-        parts: a model, an optimizer, a scheduler, an EMA, a GradScaler. All buffers of a model are
-            kept.
-        device: the device that keeps the copies, such as "cpu"; None for the originals' devices.
+        parts: objects such as a model, an optimizer, a scheduler, an EMA or a GradScaler. All
+            buffers of a model are kept.
+        device: the device for the copies, such as "cpu". By default, they stay on the devices of
+            the originals.
 
     Raises:
-        ValueError: a value is not finite, or is on the meta device, so a return to it would be
+        ValueError: a value is not finite or is on the meta device, so restoring it would be
             useless. Buffers and Python numbers may be inf.
-        TypeError: a part has no load_state_dict(), or there are no parts.
+        TypeError: a part has no load_state_dict(), or no parts are given.
 
     >>> model = torch.nn.Linear(1, 1)
     >>> good = Snapshot(model)
@@ -508,14 +513,14 @@ class Snapshot:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Writes all values back; it can be called any number of times. Gradients become None.
+        """Restores all values and sets gradients to None. It can be called any number of times.
 
-        Either everything is restored or nothing: if a part no longer accepts its values, such as a
-        model with a new layer, all parts return to the values before the call, and the error is
-        raised. During the call, there is a second copy on the device of the first copy.
+        Either everything is restored or nothing is. If a part no longer accepts its values, such as
+        a model with a new layer, all parts return to their values before the call, and the error is
+        raised. During the call, a second copy is kept on the same device as the first.
 
-        The tensors of buffers, of moments and of a tensor lr remain the same objects, because a
-        CUDA graph may refer to them.
+        Buffers, moments and the lr (if it is a tensor) keep the same tensor objects, because a CUDA
+        graph may refer to them.
         """
         now = [_keep(part, self._device) for part, _, _ in self._kept]
         try:
@@ -536,9 +541,9 @@ class Snapshot:
 
 
 def _keep(part: Any, device: Any) -> tuple[Any, list[torch.nn.Module], Any]:
-    """The part, its modules, and copies of its state and of the modules' buffers."""
+    """The part, its modules, and copies of its state and of its modules' buffers."""
     modules = list(part.modules()) if isinstance(part, torch.nn.Module) else []
-    # A state_dict lacks some buffers, and cannot record that a buffer is None.
+    # A state_dict lacks some buffers and cannot record that a buffer is None.
     buffers = [dict(module._buffers) for module in modules]
     return part, modules, _copied((part.state_dict(), buffers), device)
 
@@ -560,13 +565,13 @@ def _put(part: Any, modules: list[torch.nn.Module], kept: Any) -> None:
     for group, before in zip(getattr(part, "param_groups", []), groups):
         group.update({name: _into(before.get(name), value) for name, value in group.items()})
     for key, of_one in _moments(part).items():
-        # torch has cast the moments to the dtype of their parameter.
+        # Loading has cast the moments to the dtype of their parameter.
         before = moments.get(key, {})
         of_one.update({name: _into(before.get(name), v) for name, v in state["state"][key].items()})
 
 
 def _moments(part: Any) -> dict[Any, dict[str, Any]]:
-    """The state that an optimizer's state_dict() refers to, keyed by parameter number."""
+    """The state in an optimizer's state_dict(), keyed by parameter number."""
     found: dict[Any, dict[str, Any]] = {}
     if hasattr(part, "param_groups"):
         found = part.state_dict().get("state", {})
@@ -580,14 +585,15 @@ def apply_where(
     otherwise: float = 0.0,
     safe: float = 1.0,
 ) -> torch.Tensor:
-    """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients.
+    """Returns function(*inputs) where mask is True and `otherwise` elsewhere, with finite
+    gradients.
 
-    In backward(), torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through the
-    function where the mask is false. Here, the function gets `safe` in those places instead, a
-    value at which the function and its derivative are finite.
+    In backward(), torch.where(mask, function(x), otherwise) can pass 0 * inf = NaN back through the
+    function where the mask is False. Here, the function gets `safe` in those places instead, a
+    value for which the function and its derivative are finite.
 
     Args:
-        mask: a bool tensor that broadcasts with the inputs.
+        mask: a bool tensor that can be broadcast with the inputs.
 
     Raises:
         TypeError: mask is not bool.

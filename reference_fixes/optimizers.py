@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads optimizer states as copies and only if they fit, and checks that optimizers and model have
+"""Loads copies of optimizer states, but only if they fit, and checks that optimizers and model have
 the same parameters.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
@@ -11,7 +11,7 @@ https://github.com/pytorch/pytorch/issues/196083, https://github.com/pytorch/pyt
 >>> weight.grad = torch.ones(2)
 >>> source.step()
 >>> load_optimizer_state(copied, source.state_dict())
->>> copied.step()  # with momentum 0.9 * 1 + 1
+>>> copied.step()  # its momentum is 0.9 * 1 + 1
 >>> [each.state[weight]["momentum_buffer"][0].item() for each in (source, copied)]
 [1.0, 1.899999976158142]
 """
@@ -28,22 +28,23 @@ import torch
 
 __all__ = ["check_parameters", "load_optimizer_state"]
 
-_SHOWN = 5  # parameters that an error lists per problem
+_SHOWN = 5  # maximum number of parameters that an error lists per problem
 
 
 def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> None:
-    """Raises unless the optimizers together have each trainable parameter of the model once.
+    """Raises an error unless the optimizers together have each trainable parameter exactly once.
 
     An optimizer refers to parameters, not to their model. If it was built before a layer was
-    replaced, it continues to train the old layer's parameters. A layer that no group lists does not
-    change. Neither case raises an error. Call check_parameters() before the first step, and again
-    after the model changes.
+    replaced, it continues to train the old layer's parameters, and a layer that is in no parameter
+    group is never trained. Neither case raises an error. Call check_parameters() before the first
+    step, and again whenever the model changes.
 
-    Optimizers may include or omit frozen parameters. A weight that layers share counts once. A
-    model that is wrapped by DistributedDataParallel or torch.compile has the same parameters. After
-    fully_shard(), the model has other parameters: build the optimizer afterwards, and call
-    check_parameters() between steps, because the model has unsharded parameters from forward to
-    backward. An optimizer of copies, such as master weights, has no parameter of the model.
+    Optimizers may include or omit frozen parameters. A weight that is shared by several layers
+    counts once. A model that is wrapped by DistributedDataParallel or torch.compile has the same
+    parameters as before. After fully_shard(), the model has different parameters, so build the
+    optimizer afterwards, and call check_parameters() between steps, because the model has unsharded
+    parameters between forward and backward. An optimizer of copies, such as master weights, does
+    not have the parameters of the model.
 
     Args:
         model: the module to train. Put several modules, such as a model and a loss with weights,
@@ -51,11 +52,11 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
         optimizers: one or more optimizers.
 
     Raises:
-        TypeError: the model is not a module, there is no optimizer, or an argument is not an
+        TypeError: the model is not a module, no optimizer is given, or an argument is not an
             optimizer.
-        ValueError: a parameter of the model that requires a gradient is in no optimizer; an
-            optimizer has a parameter that the model does not have; a parameter is listed twice, in
-            one optimizer or in two. The message has the names, the shapes, and the positions,
+        ValueError: a parameter of the model that requires a gradient is not in any optimizer; an
+            optimizer has a parameter that the model does not have; or a parameter is listed twice,
+            in one optimizer or in two. The message gives the names, the shapes, and the positions
             counted over all groups.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
@@ -116,39 +117,39 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
 
 
 def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
-    """Loads a copy of a state into an optimizer, if the state fits the optimizer.
+    """Loads a copy of a state into an optimizer, but only if the state fits.
 
     Since torch 2.1, load_state_dict() keeps the tensors of the source, so a step of one optimizer
-    changes the momentum of the other. It never checks shapes: a fused optimizer then reads and
-    writes beyond the end of a state that is too small. It does not check the kind of state either:
-    it loads a state of SGD into Adam, whose next step raises KeyError. Dtypes and devices are
-    handled as by load_state_dict().
+    changes the momentum of the other. It never checks shapes, so a fused optimizer reads and writes
+    beyond the end of a state that is too small. Nor does it check the kind of state: it loads a
+    state of SGD into Adam, whose next step raises KeyError. Dtypes and devices are handled as in
+    load_state_dict().
 
-    A state fits
+    A state fits:
 
-    - an optimizer of torch or a subclass, if each group has the options that the class needs, and
-      each parameter's state, if any, has the entries that a step with these options creates, in the
-      same shapes. To find these entries, a step runs on stand-ins on the meta device, which take no
-      memory;
+    - an optimizer of torch or a subclass, if each group has the options that the class requires,
+      and each parameter's state, if any, has the entries that a step with these options creates,
+      with the same shapes (to find these entries, a step runs on substitutes on the meta device,
+      which take no memory);
     - any other optimizer, if each entry that has the shape of its parameter in the optimizer also
       has this shape in the state.
 
-    A learning rate that is a tensor remains the same tensor and gets the loaded value, so a
-    compiled step and other code that refers to the tensor see the change. If groups share a tensor
-    and their loaded values differ, only the first group keeps the tensor. A learning rate that is a
-    float remains a float: the host waits for the device only if the loaded rate is a tensor.
+    A tensor learning rate remains the same tensor and receives the loaded value, so a compiled step
+    and other code that refers to the tensor see the change. If groups share a tensor and their
+    loaded values differ, only the first group keeps the tensor. A float learning rate remains a
+    float, and the host waits for the device only if the loaded rate is a tensor.
 
     Args:
         state: the state_dict() of an optimizer with the same parameters in the same order. It is
-            not changed.
+            not modified.
 
     Raises:
-        TypeError: the argument is not an optimizer's state but, for example, a checkpoint that has
-            one.
-        ValueError: the groups have other sizes; the same names are in another order (from torch 2.6
-            on, both have names if the optimizers were given named_parameters()); the state does not
-            fit, as defined above; a learning rate has several elements. In all these cases, nothing
-            is loaded.
+        TypeError: the argument is not an optimizer's state (for example, a checkpoint that contains
+            one).
+        ValueError: the group sizes differ; the same names are in a different order (from torch 2.6
+            on, both sides have names if the optimizers were built from named_parameters()); the
+            state does not fit, as defined above; or a learning rate has several elements. In all
+            these cases, nothing is loaded.
 
     >>> small, large = (torch.nn.Parameter(torch.zeros(size)) for size in (2, 3))
     >>> small.grad = torch.ones(2)
@@ -182,7 +183,7 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
         if isinstance(rate, torch.Tensor):
             if isinstance(loaded, torch.Tensor):
                 rate.detach().copy_(loaded.detach().reshape(rate.shape))
-            else:  # not copy_(), which would wait for the device
+            else:  # copy_() would wait for the device
                 rate.detach().fill_(loaded)
         if rate is not None:
             group["lr"] = rate
@@ -216,7 +217,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
     """Yields a sentence for each problem, parameter by parameter."""
     groups = optimizer.param_groups
     names, given = (_names(each) for each in (groups, saved))
-    if sorted(names) == sorted(given):  # otherwise renamed, as by torch.compile, or unknown
+    if sorted(names) == sorted(given):  # otherwise unknown, or renamed (torch.compile)
         for n, (name, other) in enumerate(zip(names, given)):
             if name != other:
                 yield f"parameter {n} ({name}) is {other} in the state"
@@ -235,7 +236,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
         layouts += found
     parameters = [parameter for group in groups for parameter in group["params"]]
     keys = [key for group in saved for key in group["params"]]
-    if kind is torch.optim.LBFGS:  # the first parameter has the state of all parameters
+    if kind is torch.optim.LBFGS:  # stores the state of all parameters under the first
         yield from _other_length(parameters, [states.get(key) for key in keys])
     for n, (parameter, key, layout) in enumerate(zip(parameters, keys, layouts)):
         name = f"parameter {n}" + (f" ({names[n]})" if names else "")
@@ -259,7 +260,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
 
 
 def _torchs_own(kind: type) -> type[torch.optim.Optimizer] | None:
-    """The optimizer class of torch that this class is or inherits from, or None."""
+    """The torch optimizer that this class is or inherits from, or None."""
     for each in kind.__mro__:
         if f"{each.__module__}.".startswith("torch.optim.") and each is not torch.optim.Optimizer:
             return each
@@ -271,7 +272,7 @@ def _step(kind: type) -> Any:
 
 
 def _per_element(optimizer: Any, parameter: torch.Tensor) -> dict[str, Any]:
-    """The entries of the optimizer's own state that have the shape of the parameter."""
+    """The entries in the optimizer's current state that have the shape of the parameter."""
     state = getattr(optimizer, "state", {}).get(parameter)
     return {
         key: value
@@ -283,7 +284,7 @@ def _per_element(optimizer: Any, parameter: torch.Tensor) -> dict[str, Any]:
 def _layouts(
     kind: type[torch.optim.Optimizer], group: Mapping[str, Any], saved: Mapping[str, Any]
 ) -> tuple[list[str], list[Mapping[str, Any]]]:
-    """The options that a group of the state lacks, and the state that a step keeps per parameter."""
+    """The options that a saved group lacks, and the state that a step keeps per parameter."""
     lazy = [torch.nn.parameter.is_lazy(parameter) for parameter in group["params"]]
     stand_ins = [
         torch.empty(0 if no_shape else parameter.shape, dtype=parameter.dtype, device="meta")
@@ -299,7 +300,7 @@ def _layouts(
     missing = [key for key in needed if key not in probe.param_groups[0]]
     if not missing:
         probe.state.update(before)
-        # A step that reads a value raises, but only after it has created the state of each
+        # A step that reads a value raises an error, but only after creating the state of each
         # parameter.
         with torch.no_grad(), contextlib.suppress(Exception):
             _step(kind)(probe)
@@ -310,17 +311,16 @@ def _layouts(
 
 
 def _without_values(tensor: torch.Tensor) -> torch.Tensor:
-    """A sparse tensor of the same shape, without values."""
+    """A sparse tensor of the same shape with no values."""
     indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
     values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warns that the sparse tensor is not checked
+        warnings.simplefilter("ignore")  # the warning that sparse tensors are not checked
         return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, with numbers in place of tensors, for the implementation that any device
-    runs."""
+    """The options with numbers in place of tensors, for the implementation that any device runs."""
 
     def plain(value: Any) -> Any:
         if type(value) in (tuple, list):
@@ -334,7 +334,7 @@ def _options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
-    """Yields a sentence for each LBFGS tensor that does not have the size of all parameters."""
+    """Yields a sentence for each LBFGS tensor that differs from the parameters in total size."""
     total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
     for state in states:
         for key, value in state.items() if isinstance(state, Mapping) else ():
@@ -352,5 +352,5 @@ def _shape(parameter: torch.Tensor) -> str:
 
 
 def _names(groups: Any) -> list[str]:
-    """The names of all parameters; empty before torch 2.6 or if the optimizer has no names."""
+    """The names of all parameters. Empty before torch 2.6, or if the optimizer has no names."""
     return [name for group in groups for name in group.get("param_names", ())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random numbers that have tails even in float16 and bfloat16, drawn from your own generator.
+"""Random numbers with proper tails even in float16 and bfloat16, drawn from your own generator.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
 repros/randomness whose `fix` key names a function in this file. Sources of the failures:
@@ -14,9 +14,9 @@ https://github.com/pytorch/pytorch/issues/132395
 >>> weight.abs().max() < 0.2, noise.abs().max() > 3.4, gaps.min() > 0
 (tensor(True), tensor(True), tensor(True))
 
-All three functions draw in a wider dtype and round. The dtype, strides and requires_grad of the
-tensor do not change the drawn numbers, except that normal_ and exponential_ draw other numbers for
-float64.
+All three functions draw in a wider dtype and then round. The drawn numbers do not depend on the
+dtype, strides or requires_grad of the tensor, except that normal_ and exponential_ draw different
+numbers for float64.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def normal_(
     std: float = 1.0,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
-    """Fills the tensor with normally distributed numbers, drawn in float32 or better. Returns it.
+    """Fills a tensor with normally distributed numbers, drawn in float32 or better, and returns it.
 
     Not needed from torch 2.12 on: torch.Tensor.normal_ does the same.
 
-    In earlier releases, the CPU draws bfloat16 only within 3.4 standard deviations
-    (pytorch#166853).
+    In earlier releases, bfloat16 numbers that are drawn on the CPU stay within 3.4 standard
+    deviations (pytorch#166853).
 
     Args:
         tensor: a float16, bfloat16, float32 or float64 tensor of any shape, or a parameter. It is
@@ -62,14 +62,14 @@ def normal_(
 def exponential_(
     tensor: torch.Tensor, rate: float = 1.0, generator: torch.Generator | None = None
 ) -> torch.Tensor:
-    """Fills the tensor with exponentially distributed numbers, never 0, and returns it.
+    """Fills a tensor with exponentially distributed numbers, which are never 0, and returns it.
 
     Not needed from torch 2.7 on: torch.Tensor.exponential_ does the same.
 
     Each element gets its own random number. In torch 2.0 to 2.6, torch's exponential_ on the CPU
-    makes a whole tensor out of 32 bits, so whole tensors repeat (pytorch#132395). Numbers are drawn
-    in float32 or better. A 0 from uniform_() counts as half of the next possible number, so no
-    number is far below all others.
+    generates a whole tensor from 32 random bits, so whole tensors repeat (pytorch#132395). Numbers
+    are drawn in float32 or better. If uniform_() returns 0, half of the next possible number is
+    used instead, so no number is far below all others.
 
     Args:
         tensor: a float16, bfloat16, float32 or float64 tensor of any shape, or a parameter. It is
@@ -79,7 +79,7 @@ def exponential_(
 
     Raises:
         TypeError: `tensor` is not a dense tensor of one of these dtypes.
-        ValueError: rate is not finite, or not positive.
+        ValueError: rate is not finite or not positive.
 
     >>> weights = torch.tensor([0.0, 1.0, 9.0])  # a draw without replacement, in order
     >>> (weights / exponential_(torch.empty(3))).topk(2).indices.sort().values
@@ -87,7 +87,7 @@ def exponential_(
     """
     _check(tensor, {}, {"rate": rate})
     uniform = _wide(tensor).uniform_(generator=generator)
-    # uniform_() may return 0, whose log1p is 0: half of the next possible number replaces it.
+    # uniform_() may return 0, whose log1p is 0. Half of the next possible number replaces it.
     uniform.clamp_(min=torch.finfo(uniform.dtype).eps / 4)
     drawn = uniform.neg_().log1p_().div_(-rate)
     return _fill(tensor, drawn.clamp_(min=torch.finfo(tensor.dtype).tiny))
@@ -101,29 +101,30 @@ def trunc_normal_(
     b: float = 2.0,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
-    """Fills the tensor with normally distributed numbers between a and b, and returns it.
+    """Fills a tensor with normally distributed numbers between a and b, and returns it.
 
     Not needed from torch 2.12 on: torch.nn.init.trunc_normal_ does the same.
 
-    It is called like torch.nn.init.trunc_normal_, which before torch 2.12 moves outliers to the
-    bounds: in bfloat16, one number in 256 (pytorch#145498). Here, only rounding to the tensor's
-    dtype moves numbers to a bound. An interval far out in a tail works too.
+    It is used like torch.nn.init.trunc_normal_, which, before torch 2.12, moves outliers to the
+    bounds (in bfloat16, one number in 256: pytorch#145498). Here, only rounding to the tensor's
+    dtype can move numbers to a bound. Intervals far out in a tail work too.
 
     Numbers are drawn in float64, which temporarily takes 8 bytes per element. For MPS, which has no
-    float64, numbers are drawn on the CPU and copied.
+    float64, the numbers are drawn on the CPU and copied.
 
     Args:
         tensor: a float16, bfloat16, float32 or float64 tensor of any shape, or a parameter. It is
             filled in place.
         mean, std: finite numbers; std is positive.
-        a, b: the bounds in the units of mean, not in standard deviations; -inf and inf mean no
-            bound.
+        a, b: the bounds, in the units of mean rather than in standard deviations; -inf and inf mean
+            no bound.
         generator: a generator on the tensor's device, or on the CPU for MPS; by default, torch's
             own.
 
     Raises:
         TypeError: `tensor` is not a dense tensor of one of these dtypes.
-        ValueError: mean or std is not as above, or the interval has zero probability in float64.
+        ValueError: mean or std is not as described above, or the interval has zero probability in
+            float64.
 
     >>> x = trunc_normal_(torch.empty(1000), mean=1.0, std=0.02, a=1.1, b=1.2)  # 5 to 10 sigma
     >>> bool((x >= 1.1).all() and (x <= 1.2).all() and x.mean() < 1.11)
@@ -131,7 +132,7 @@ def trunc_normal_(
     """
     _check(tensor, {"mean": mean}, {"std": std})
     low, high = (a - mean) / std, (b - mean) / std
-    # Floats are finer near 0 than near 1, so an upper tail is drawn as the mirrored lower tail.
+    # Floats are denser near 0 than near 1, so an upper tail is drawn as a mirrored lower tail.
     mirrored = low + high > 0
     if mirrored:
         low, high = -high, -low
@@ -143,7 +144,7 @@ def trunc_normal_(
         )
     device = "cpu" if tensor.device.type == "mps" else tensor.device
     drawn = _wide(tensor, torch.float64, device).uniform_(generator=generator)
-    # uniform_() may return 0, and ndtri(0) is -inf: half of the next possible number replaces 0.
+    # uniform_() may return 0, and ndtri(0) is -inf. Half of the next possible number replaces 0.
     drawn.clamp_(min=2.0**-54).mul_(end - start).add_(start)
     torch.special.ndtri(drawn, out=drawn)
     return _fill(tensor, drawn.mul_(-std if mirrored else std).add_(mean).clamp_(a, b))
@@ -159,7 +160,7 @@ def _wide(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> torch.Tensor:
-    """An uninitialized, contiguous tensor of the same shape, in at least this dtype."""
+    """An uninitialized, contiguous tensor of the same shape, in this dtype or a wider dtype."""
     dtype = torch.promote_types(tensor.dtype, dtype)
     return torch.empty_like(
         tensor, dtype=dtype, device=device, memory_format=torch.contiguous_format

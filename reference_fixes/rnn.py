@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients of recurrent networks in eval mode, and evaluations that do not change a model.
+"""Gradients of recurrent networks in eval mode, and evaluations that leave a model unchanged.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/rnn
 whose `fix` key names a function in this file. Source of the failure:
@@ -17,7 +17,8 @@ True
 >>> output.requires_grad, lstm.training
 (False, True)
 
-Two threads must not use this at once: modes belong to the model, cuDNN's flags to the process.
+Two threads must not use this file at the same time, because modes belong to the model, and cuDNN's
+flags to the process.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ __all__ = [
 def restore_modes(model: torch.nn.Module) -> Iterator[None]:
     """Restores the mode of every submodule on exit, even after an exception.
 
-    One saved flag is not enough, because train() and eval() also change the mode of a frozen
+    Saving a single flag is not enough, because train() and eval() also change the mode of a frozen
     BatchNorm. If a flag has changed, train() is called, because LoRA layers merge weights in eval()
-    and unmerge them in train(). If a train() raises, all other calls are made and all flags are
-    restored before the error is raised. A module that freeze() or unfreeze() from modules.py
-    changes in the block keeps its new mode.
+    and unmerge them in train(). If a call to train() raises an error, all other calls are made and
+    all flags are restored before the error propagates. A module that is changed by freeze() or
+    unfreeze() from modules.py in the block keeps its new mode.
 
     Raises:
         TypeError: the argument is not a module.
@@ -63,8 +64,8 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
         )
     modes = {module: module.training for module in model.modules()}
     frozen = {module for module in modes if _frozen(module)}
-    with contextlib.ExitStack() as stack:  # continues after a train() that raises, in reverse order
-        # For a train() that does not set the flags, or that itself freezes submodules.
+    with contextlib.ExitStack() as stack:  # continues after a train() that raises; reverse order
+        # In case a module's train() does not set the flags, or freezes submodules itself.
         for module in modes:
             stack.callback(_restore_flag, module, modes)
         for module in reversed(modes):
@@ -99,16 +100,17 @@ def cudnn_flags(
     benchmark: bool | None = None,
     deterministic: bool | None = None,
 ) -> Iterator[None]:
-    """Sets these flags of torch.backends.cudnn in the block; other flags are left alone.
+    """Sets flags of torch.backends.cudnn in the block, and leaves all other flags unchanged.
 
-    torch.backends.cudnn.flags() resets all other flags: flags(deterministic=True) turns cuDNN off.
+    In contrast, torch.backends.cudnn.flags() resets all other flags, so flags(deterministic=True)
+    turns cuDNN off.
 
     >>> with cudnn_flags(deterministic=True):
     ...     torch.backends.cudnn.enabled, torch.backends.cudnn.deterministic
     (True, True)
     """
     wanted = {"enabled": enabled, "benchmark": benchmark, "deterministic": deterministic}
-    # After torch.backends.disable_global_flags() the setters work, but assignments are refused.
+    # After torch.backends.disable_global_flags(), assignments are refused, but the setters work.
     flags = vars(type(torch.backends.cudnn))
     saved = {name: flags[name].getter() for name, value in wanted.items() if value is not None}
     try:
@@ -122,14 +124,14 @@ def cudnn_flags(
 
 @contextlib.contextmanager
 def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
-    """Runs the block in eval mode and no_grad(), as for validation. Modes are restored on exit.
+    """Runs the block in eval mode and no_grad(), for example to validate. Restores modes on exit.
 
-    The caller's inference_mode() is disabled, because a tensor that the model caches in inference
-    mode breaks training later. A batch that was created in inference mode must be cloned if the
-    model changes its input in place.
+    If the caller is in inference_mode(), it is disabled in the block, because a tensor that the
+    model caches in inference mode breaks training later. If the model changes its input in place,
+    clone batches that were created in inference mode.
 
     Autocast's cache is cleared on exit, because weights that were cast without a graph would get no
-    gradient in the next forward pass (pytorch#112583).
+    gradients from the next forward pass (pytorch#112583).
 
     >>> model = torch.nn.Dropout().train()
     >>> with no_grad_eval(model):
@@ -148,18 +150,18 @@ def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
-    """Makes the model compute as in eval mode, while backward() works on cuDNN too.
+    """Makes a model compute as in eval mode, and lets backward() work on cuDNN too.
 
     cuDNN saves the data for its backward pass only in training mode
     (aten/src/ATen/native/cudnn/RNN.cpp). In the block, RNN, LSTM and GRU modules are therefore in
-    training mode, with dropout 0. All other modules are in eval mode, and should read no mode
-    except their own. An RNN that is scripted, or that has hooks or code of its own that may read
-    the mode, is also in eval mode, and cuDNN is off in the block. All these changes are undone on
+    training mode, with dropout set to 0. All other modules are in eval mode, and should not read
+    any mode except their own. If an RNN is scripted, or has its own hooks or code that may read the
+    mode, it is also in eval mode, and cuDNN is off in the block. All these changes are undone on
     exit.
 
-    Gradients are enabled, even if the caller is in no_grad() or inference_mode(). backward() may
-    run after the block, unless the model uses checkpointing, which repeats the forward pass. With
-    create_graph=True, add cudnn_flags(enabled=False), because cuDNN's RNNs have no second
+    Gradients are enabled even if the caller is in no_grad() or inference_mode(). You may call
+    backward() after the block, unless the model uses checkpointing, which repeats the forward pass.
+    With create_graph=True, add cudnn_flags(enabled=False), because cuDNN's RNNs have no second
     derivative.
 
     >>> critic = torch.nn.GRU(3, 4).requires_grad_(False)
@@ -171,13 +173,13 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(restore_modes(model))
-        # This enables gradients in no_grad() too.
+        # This also enables gradients under no_grad().
         stack.enter_context(torch.inference_mode(False))
         # Casts made under no_grad() or inference_mode() have no graph.
         torch.clear_autocast_cache()
         model.eval()
         for module in model.modules():
-            # A scripted module has another type, but keeps the name of its original type.
+            # A scripted module has a different type, but keeps the name of its original type.
             name = getattr(module, "original_name", None)
             if _mode_is_only_dropout(module):
                 stack.callback(setattr, module, "dropout", module.dropout)
@@ -188,7 +190,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _mode_is_only_dropout(module: torch.nn.Module) -> bool:
-    """True if only the code of torch's RNN, LSTM or GRU reads the module's mode."""
+    """True if the module's mode is read only by the code of torch's RNN, LSTM or GRU."""
     return (
         type(module) in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
         and "forward" not in vars(module)
@@ -203,22 +205,22 @@ def input_gradients(
     target: Callable[[Any], torch.Tensor] | None = None,
     **keywords: Any,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Gradients with respect to a model's inputs, computed in differentiable_eval().
+    """Returns gradients with respect to a model's inputs, computed in differentiable_eval().
 
     Args:
-        inputs, keywords: the arguments of the model. The model may change floating-point tensors in
-            place, because it gets copies.
-        target: a function from the output to the scalar to differentiate. By default, the output,
-            which must be a tensor, is summed.
+        inputs, keywords: the arguments for the model. It may change floating-point tensors in
+            place, because it receives copies.
+        target: a function that maps the output to the scalar to differentiate. By default, the
+            output must be a tensor, and it is summed.
 
-    Returns: for each input, then each keyword, a gradient of the same shape and dtype, or None if
+    Returns: a gradient of the same shape and dtype for each input and then each keyword, or None if
         the argument is not a floating-point or complex tensor, or does not reach the target.
 
     The gradients of parameters do not change.
 
     Raises:
         ValueError: no input can have a gradient, no input reaches the target, or the target is not
-            one real number, as with the sum of a complex output.
+            a single real number (the sum of a complex output, for example).
         TypeError: the output is not a tensor and no target is given, or the model is not a module.
         RuntimeError: the model uses reentrant checkpointing, which needs backward().
 
@@ -238,7 +240,7 @@ def input_gradients(
                 "no input can have a gradient: expected a floating-point or complex tensor, "
                 f"got {_describe(given)}"
             )
-        # Another clone, because the model may change its input in place, which leaves do not allow.
+        # Clone again, because the model may change its input in place, which leaves do not allow.
         copies = [leaves[n].clone() if n in leaves else x for n, x in enumerate(given)]
         output = model(*copies[: len(inputs)], **dict(zip(keywords, copies[len(inputs) :])))
         if target is None and not isinstance(output, torch.Tensor):

@@ -2,9 +2,9 @@
 """Learning rates and momenta that depend only on the step, not on earlier events.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
-repros/schedulers whose `fix` key names a function in this file. torch's schedulers multiply the
-current rate, so an extra factor, at a milestone or on a resume, is never undone. ReduceLROnPlateau,
-which depends on losses, has no replacement here. Source of the failures:
+repros/schedulers whose `fix` key names a function in this file. Torch's schedulers multiply the
+current rate, so an extra factor, at a milestone or on a resume, is never undone. There is no
+replacement here for ReduceLROnPlateau, which depends on losses. Source of the failures:
 https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py
 
 >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=8.0)
@@ -32,26 +32,27 @@ __all__ = ["Schedule", "ScheduleLR", "ScheduleMomentum", "cosine", "linear", "se
 
 
 class Schedule(functools.partial):  # type: ignore[type-arg]
-    """A function from the step to a factor of the learning rate, to call, plot or pickle.
+    """A function from the step to a factor of the learning rate, which can be plotted or pickled.
 
-    torch's LambdaLR accepts a Schedule too. Schedulers do not save it: the schedule is in the code,
-    and the checkpoint has the step.
+    The LambdaLR in torch accepts a Schedule too. Schedulers do not save the schedule itself: it is
+    in the code, and the checkpoint contains the step.
     """
 
     @property
     def steps(self) -> int | None:
-        """The number of steps in the schedule, or None if it does not end."""
+        """The number of steps in the schedule, or None if it never ends."""
         return self.args[0]  # type: ignore[no-any-return]
 
 
 def linear(steps: int, start: float, end: float) -> Schedule:
-    """A line from the factor `start` at step 0 to the factor `end` at `steps`, then constant.
+    """A line from the factor `start` at step 0 to the factor `end` at step `steps`, then constant.
 
-    linear(100, 1, 1) keeps the learning rate for 100 steps. With 0 steps, the factor is `end`.
+    For example, linear(100, 1, 1) keeps the learning rate for 100 steps. With 0 steps, the factor
+    is `end`.
 
     Raises:
-        TypeError, ValueError: steps is not a whole number, a factor is not finite, or one of these
-            numbers is below 0.
+        TypeError, ValueError: steps is not an integer, a factor is not finite, or one of these
+            numbers is negative.
 
     >>> [linear(4, 0, 1)(step) for step in range(6)]
     [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
@@ -69,15 +70,15 @@ def cosine(steps: int, start: float, end: float) -> Schedule:
 
 
 def sequence(*parts: Callable[[int], float]) -> Schedule:
-    """Runs one part after another, each from its own step 0.
+    """Runs the parts one after another, each from its own step 0.
 
     Args:
-        parts: linear(), cosine(), sequence() or any other function of the step. Every part except
-            the last needs an attribute `steps`, its number of steps.
+        parts: linear(), cosine(), sequence() or any other functions of the step. Every part except
+            the last needs an attribute `steps` with its number of steps.
 
     Raises:
-        TypeError: a part is not callable, or its `steps` is not a whole number.
-        ValueError: there is no part, a part before the last does not end, or `steps` is below 0.
+        TypeError: a part is not callable, or its `steps` is not an integer.
+        ValueError: there are no parts, a part before the last never ends, or `steps` is negative.
 
     >>> warmup_and_decay = sequence(linear(2, 0.5, 1), cosine(2, 1, 0.5))
     >>> [sequence(warmup_and_decay, linear(2, 0.5, 0))(step) for step in range(7)]
@@ -100,17 +101,17 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
 
 
 class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
-    """A scheduler whose rates depend only on the step. Step it after the optimizer.
+    """A scheduler whose rates depend only on the step. Call step() after optimizer.step().
 
     The learning rate of a group is its first rate times the factor at the step. The first rate is
-    "initial_lr" in the group, where the optimizer's first scheduler stores it, or else "lr".
+    the group's "initial_lr", where the optimizer's first scheduler stores it, or else "lr".
 
-    - A tensor learning rate is written in place, in every torch release. If groups share a tensor,
+    - A tensor learning rate is changed in place, in every torch release. If groups share a tensor,
       the first group keeps it, and every other group gets its own tensor.
     - The host waits for the device only in torch 2.4, whose own step() waits, and if a tensor was
-      loaded as the first rate while "lr" is a float or on another device.
-    - To resume, call load_state_dict() before or after the optimizer loads its state. Without a
-      state of the scheduler, pass `step` after the optimizer has loaded its state.
+      loaded as the first rate but "lr" is a float or on a different device.
+    - To resume, call load_state_dict() before or after the optimizer loads its state. If there is
+      no saved state of the scheduler, pass `step` after the optimizer has loaded its state.
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
@@ -118,9 +119,9 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
 
     Raises:
         TypeError, ValueError: a schedule is not callable, the list does not have one function per
-            group, or step is not a whole number of at least 0. At any step: the factor is not a
-            finite number of at least 0, or a group was added. In these cases, the learning rates do
-            not change.
+            group, or step is not a nonnegative integer; at any step, the factor is not a finite,
+            nonnegative number, or a group was added. In these cases, the learning rates do not
+            change.
 
     >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=torch.tensor(1.0))
     >>> ScheduleLR(optimizer, cosine(10, 1, 0), step=5).get_last_lr()
@@ -138,28 +139,27 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         groups, last_epoch = optimizer.param_groups, _count(step, "step") - 1
         schedules = _one_for_each(schedule, len(groups))
         for group in groups:
-            # If "lr" shared this tensor, "initial_lr" would change with every step
+            # If "initial_lr" shared the tensor of "lr", it would change with every step
             # (pytorch#162359).
             group["initial_lr"] = _copy(group.get("initial_lr", group["lr"]))
         super().__init__(optimizer, schedules, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The learning rate of each group at this step, in the group's own tensor if it has one."""
+        """Returns each group's learning rate at this step, in the group's own tensor, if any."""
         groups, rates = self.optimizer.param_groups, self._rates(self.last_epoch, self.base_lrs)
         taken: set[int] = set()
         for group in groups:
             if id(group["lr"]) in taken:
                 group["lr"] = _copy(group["lr"])
             taken.add(id(group["lr"]))
-        # Before torch 2.4, step() itself replaces the old tensor with the returned tensor.
+        # Before torch 2.4, step() replaces the old tensor with the returned tensor.
         return [_written(group["lr"], rate) for group, rate in zip(groups, rates)]
 
     def _rates(self, step: int, first: Sequence[Any]) -> list[Any]:
         return _products(self.optimizer.param_groups, self.lr_lambdas, first, step)
 
     def get_last_lr(self) -> list[Any]:
-        """The learning rate of each group now. Tensors are copies, which later steps do not
-        change."""
+        """Returns the current learning rates. Tensors are copies that later steps do not change."""
         return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -172,13 +172,13 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Sets the step and the first learning rates, and the learning rates that follow from them.
+        """Sets the step, the first learning rates, and the learning rates that follow from them.
 
-        The state may come from another scheduler of torch, which this schedule then replaces.
+        The state may come from one of torch's own schedulers, which this schedule then replaces.
 
         Raises:
             KeyError, TypeError, ValueError: the argument is not a scheduler's state, the state is
-                for other groups, or a factor is not valid. In these cases, nothing is loaded.
+                for different groups, or a factor is invalid. In these cases, nothing is loaded.
         """
         step = _count(state_dict["last_epoch"], "last_epoch")
         first = list(map(_copy, state_dict.get("base_lrs", self.base_lrs)))
@@ -189,11 +189,11 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
 
 
 class ScheduleMomentum:
-    """Like ScheduleLR, for the momentum: group["momentum"], or the first of group["betas"].
+    """Like ScheduleLR, but for the momentum: group["momentum"], or the first of group["betas"].
 
     The momentum of a group is its first momentum times the factor at the step. The first momentum
-    is "initial_momentum" in the group, where the first ScheduleMomentum stores it. Any learning
-    rate scheduler can run beside it: each has its own state and its own step().
+    is the group's "initial_momentum", where the first ScheduleMomentum stores it. Any learning rate
+    scheduler can be used with it, because each has its own state and its own step().
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
@@ -231,11 +231,11 @@ class ScheduleMomentum:
         self._set(self.last_step, first)
 
     def step(self) -> None:
-        """Sets the momenta for the next step. Call it after optimizer.step()."""
+        """Sets the momenta for the next step. Call step() after optimizer.step()."""
         self._set(self.last_step + 1, self.first)
 
     def get_last_momentum(self) -> list[Any]:
-        """The momentum of each group now. Tensors are copies, which later steps do not change."""
+        """Returns the current momenta. Tensors are copies that later steps do not change."""
         return [_copy(_momentum(group)) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class ScheduleMomentum:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Sets the step, the first momenta, and the momenta that follow from them. Call it before
-        or after the optimizer loads its state.
+        or after the optimizer loads its own state.
 
         Raises:
             KeyError, TypeError, ValueError: as in ScheduleLR. In these cases, nothing is loaded.
@@ -301,7 +301,7 @@ def _one_for_each(schedule: Any, count: int) -> list[Callable[[int], float]]:
 
 
 def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> list[Any]:
-    """The first values times the factors at the step, as new values."""
+    """The first values times the factors at this step, as new values."""
     if not len(groups) == len(first) == len(schedules):
         raise ValueError(
             f"the optimizer has {len(groups)} groups, the scheduler {len(first)}: make "
@@ -317,7 +317,7 @@ def _written(now: Any, value: Any) -> Any:
     """The value, written to the existing tensor if there is one."""
     if not isinstance(now, torch.Tensor):
         return float(value)
-    # not copy_() of a number, which would wait for the device
+    # copy_() of a number would wait for the device
     return now.copy_(value) if isinstance(value, torch.Tensor) else now.fill_(value)
 
 

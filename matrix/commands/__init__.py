@@ -1,4 +1,4 @@
-"""The command line. Each command parses its arguments, makes one call and prints the result.
+"""The command line. Each command parses its arguments, calls one function and prints the result.
 
 The command is installed as `torch-repros`. In a clone, `python -m matrix` also works.
 """
@@ -39,11 +39,12 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros run --python PATH              run everything on that torch
     torch-repros vendor amp --into DIR          copy a fix into your project
 
-    Each command's --help has examples and exit statuses; 2 always means wrong usage. In a terminal,
-    text is wrapped to its width. In a pipe, lines are never wrapped or colored.
+    The --help of each command lists examples and exit statuses; 2 always means a usage error. In a
+    terminal, text is wrapped to the terminal's width. In a pipe, lines are never wrapped or
+    colored.
 
-    To complete ids, families, devices and releases with Tab, add this line to ~/.bashrc, or to
-    ~/.zshrc with zsh_source:
+    To complete ids, families, devices and releases with Tab, add this line to ~/.bashrc (or to
+    ~/.zshrc, with zsh_source):
 
     \b
     eval "$(_TORCH_REPROS_COMPLETE=bash_source torch-repros)"
@@ -52,13 +53,15 @@ def main(context: click.Context, repros: Path) -> None:
         options.say("Error: standard output is closed", err=True)
         sys.exit(options.UNUSABLE)
     context.obj = options.State(repros)
-    # With the default threshold of 700 objects, the collector traverses all records repeatedly.
+    # With the default threshold of 700 objects, the collector would traverse all records
+    # repeatedly.
     gc.set_threshold(100_000)
     if os.environ.get("NO_COLOR"):
         context.color = False
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A pipe on Windows is not UTF-8, a terminal may be ASCII only, and file names vary.
+            # Pipes on Windows do not use UTF-8, some terminals support only ASCII, and file names
+            # vary.
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -53,9 +53,10 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     torch-repros explain --json crash.log
     torch-repros explain "ValueError: Attempting to unscale FP16 gradients."
 
-    Reads the given text, the file of that name, or standard input. Colors, boxes, quotation marks,
-    rank names and line breaks in a message do not matter. For an ID, the output is the same as that
-    of `show`. `torch-repros exec -- python train.py` explains the output of a running program.
+    Reads the given text, the file with that name, or standard input. Colors, boxes, quotation
+    marks, rank names and line breaks in a message are ignored. For an ID, the output is the same as
+    for `show`. To explain the output of a program while it runs, use `torch-repros exec -- python
+    train.py`.
 
     Of a message with several causes, the answer shows the three most likely; --all shows all, with
     the wrong lines, the control and the measurements.
@@ -68,7 +69,7 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     which to prefer (choice), where this text was raised (text), affected and on_torch: per device
     state, date and expected), and guesses (ids, title).
 
-    Exit status: 0 something matches, 1 nothing does.
+    Exit status: 0 if something matches, 1 otherwise.
     """
     reproducers = options.load()
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
@@ -137,14 +138,14 @@ def _print_explanation(
 
 
 def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
-    """If nothing matches, the entries that search finds for the words of the last error."""
+    """If nothing matches, returns the entries that search finds for the words of the last error."""
     if explanation.answers or not explanation.last_error:
         return []
     return searching.Index(options.select(())).search(explanation.last_error)[:3]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
-    """A hint if the text looks like a file name or an id, else ""."""
+    """A hint if the text looks like a file name or an id, or ""."""
     if os.path.isdir(what):
         return f"{what} is a folder; name a file in it."
     if len(what) > 200 or not re.fullmatch(r"\S+[./\\_]\S+", what) or os.path.exists(what):
@@ -196,14 +197,14 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
 
     The program's output is passed through live and unchanged. If the program fails or has printed a
-    known message, the explanation follows on standard error. Otherwise nothing is added; an
-    interrupt is not a failure. In a terminal, the program also has a terminal, so that progress
-    bars stay live (on Windows its standard output is then not read). SIGINT and SIGTERM are passed
-    on to the program. Background processes that outlive the program continue to run. Output that
-    they print more than two seconds after the program ends is passed on, but not explained.
+    known message, an explanation follows on standard error. Otherwise, nothing is added. An
+    interrupt is not a failure. In a terminal, the program also gets a terminal, so that progress
+    bars stay live (on Windows, its standard output is then not read). SIGINT and SIGTERM are passed
+    on to the program. Background processes that outlive the program continue to run. If they print
+    output more than two seconds after the program has ended, it is passed on but not explained.
 
-    Exit status: the program's own, or 128 + N if signal N ended it; 126 the program cannot be
-    executed; 127 it is not found.
+    Exit status: the program's own, or 128 + N if signal N ended it; 126 if the program cannot be
+    executed, 127 if it cannot be found.
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
@@ -211,7 +212,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
 
     try:
         ended = execution.run(list(command), reproducers := options.select(()))
-    except (OSError, ValueError) as error:  # a name with a NUL
+    except (OSError, ValueError) as error:  # for example, a NUL in the name
         why = error.strerror if isinstance(error, OSError) else str(error)
         hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
         options.say(f"torch-repros exec: {command[0]}: {why}{hint}", err=True)
@@ -260,10 +261,10 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Describe the symptom in several words of your own. Only close matches are shown. For the text of
-    an error, use explain.
+    Describe the symptom in your own words, using several of them. Only close matches are shown. For
+    the text of an error, use explain.
 
-    Exit status: 0 something was found, 1 nothing was found.
+    Exit status: 0 if something was found, 1 otherwise.
     """
     entries = searching.Index(options.select(())).search(" ".join(words))[:limit]
     for entry in entries:
@@ -301,9 +302,10 @@ def compare(
     torch-repros compare 2.6 2.13                  an upgrade
     torch-repros compare 2.13 2.6 --device cuda    a downgrade
 
-    Only measurements are compared. Reproducers not measured on both are listed as not known.
+    Only measurements are compared. Reproducers that were not measured on both versions are listed
+    as not known.
 
-    Exit status: 0 nothing breaks, 1 something does.
+    Exit status: 0 if nothing breaks, 1 otherwise.
     """
     releases, recorded = options.releases(), options.records(folder)
     first, second = (options.releases((minor(name),))[0] for name in (old, new))
@@ -376,14 +378,14 @@ def cite(
     torch-repros cite amp/unscale_twice --venue forum
     torch-repros cite --upstream        bugs that nobody has reported to PyTorch
 
-    The report of a PyTorch bug follows PyTorch's own template.
+    Reports of PyTorch bugs follow PyTorch's own template.
 
-    The verdict comes first, then a short program that shows the failure and its control, and with
-    --run its output on this machine. A failure that is absent on that torch and device is not
-    reported. Only PyTorch's own bugs are reported to PyTorch.
+    The report starts with the verdict, followed by a short program that shows the failure and its
+    control and, with --run, the program's output on this machine. A failure that is absent on that
+    torch and device is not reported. Only PyTorch's own bugs are reported to PyTorch.
 
-    Exit status: 0 the report is on standard output, its title on standard error; 1 there is nothing
-    to report; 3 the device or interpreter cannot be used.
+    Exit status: 0 if the report is on standard output (its title is on standard error), 1 if there
+    is nothing to report, 3 if the device or interpreter cannot be used.
     """
     from ..run import runner
 

@@ -1,4 +1,4 @@
-"""The commands for working in a clone: new, headers, fixes, lint, grid, site."""
+"""The commands for developing in a clone: new, headers, fixes, lint, grid, site."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def new(name: str, kind: str | None) -> None:
     write, and `lint` lists each marked line. A name starts with its meaning and may end with the
     number of a report.
 
-    Exit status: 0 the file was created; 2 nothing was changed, because the name is invalid or
-    exists, or the folder cannot be written.
+    Exit status: 0 if the file was created; 2 if nothing was changed, because the name is invalid or
+    already exists, or the folder is not writable.
     """
     from .. import skeleton
 
@@ -90,16 +90,16 @@ def _new_reproducer(id: str) -> None:
 )
 @options.RECORDS_OPTION
 def headers(write: bool, folder: Path) -> None:
-    """Bring `affected` in line with the records.
+    """Update `affected` to match the records.
 
     \b
     torch-repros headers            what would change, as a diff
     torch-repros headers --write
 
-    Exit status: 0 all headers match the records; 1 some differ, or a record has a verdict that no
-    header can express (such as broken or flaky).
+    Exit status: 0 if all headers match the records; 1 if some differ, or if a record has a verdict
+    that no header can express (such as broken or flaky).
     """
-    rewritten: dict[Path, str] = {}  # a file may differ on several devices
+    rewritten: dict[Path, str] = {}  # a file may have differences on several devices
     failed = 0
     for difference in comparing.differences(options.load(), States(options.records(folder))):
         path = difference.reproducer.path
@@ -141,7 +141,7 @@ def _diff(path: Path, before: str, after: str) -> str:
 
 
 def _write(files: dict[Path, str]) -> int:
-    """Writes the files, and returns the number that could not be written."""
+    """Writes the files, and returns the number of files that could not be written."""
     failed = 0
     for path, text in files.items():
         try:
@@ -159,9 +159,9 @@ def fixes() -> None:
     \b
     torch-repros fixes
 
-    Adds to matrix/fix_texts.txt the sha256 of each fix and each of its tests, in the working tree
-    and in every commit. `vendored` uses this list to tell whether a copy is newer or older than the
-    tool. `lint` reports when to run this command.
+    Adds the sha256 of each fix and each of its tests, in the working tree and in every commit, to
+    matrix/fix_texts.txt. With this list, `vendored` can tell whether a copy is newer or older than
+    the tool. `lint` reports when this command has to be run.
 
     Exit status: 0.
     """
@@ -178,9 +178,9 @@ def lint(folder: Path) -> None:
     \b
     torch-repros lint
 
-    Runs nothing, and reports the file and line of each problem.
+    Reports the file and line of each problem. No reproducer is run.
 
-    Exit status: 0 no problems; 1 some.
+    Exit status: 0 if there are no problems, 1 otherwise.
     """
     repros = click.get_current_context().find_root().obj.repros
     problems = checks.lint(repros=repros, folder=folder, cache=checks.CACHE)
@@ -201,7 +201,7 @@ def grid(check: bool) -> None:
     torch-repros grid
     torch-repros grid --check    are the files out of date?
 
-    Exit status: 0; with --check, 1 if a file is out of date.
+    Exit status: 0, or 1 if --check finds a file that is out of date.
     """
     from ..evidence import grid as tables
 
@@ -252,11 +252,11 @@ def site(into: Path, url: str, folder: Path) -> None:
     \b
     torch-repros site && xdg-open site/index.html
 
-    The site has a box to paste a traceback into, a table of all failures, a page for each failure
-    and for each message with several causes, and the same data as JSON. Files from an earlier build
-    are replaced. A folder that contains any other file is refused.
+    The site has a box for pasting a traceback, a table of all failures, a page for each failure and
+    for each message with several causes, and the same data as JSON. Files from an earlier build are
+    replaced. A folder that contains any other file is refused.
 
-    Exit status: 0 the website was built; 2 the folder was refused.
+    Exit status: 0 if the website was built, 2 if the folder was refused.
     """
     from ..site import build as building
 

@@ -30,9 +30,9 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     torch-repros list amp       a family: kind, releases, title
     torch-repros list --json    every header, for scripts
 
-    The releases are taken from the headers; `show` prints the measurements.
+    The releases are taken from the headers. Use `show` to see the measurements.
 
-    Exit status: 0; 1 no reproducer can be read; 2 there is no such id or family.
+    Exit status: 0, 1 if no reproducer can be read, 2 if there is no such id or family.
     """
     if rows:
         facts = [asdict(row) for row in devices.ROWS]
@@ -70,7 +70,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
 
 
 def _affected(reproducer: Reproducer) -> str:
-    """ "cpu, cuda >=1.13  mps >=2.0", which groups devices with the same specifier."""
+    """ "cpu, cuda >=1.13  mps >=2.0": devices with the same specifier are grouped."""
     alike: dict[str, list[str]] = {}
     for device in reproducer.devices:
         alike.setdefault(reproducer.affected[device], []).append(device)
@@ -93,7 +93,7 @@ def show(id: str, version: str | None) -> None:
     torch-repros show amp/unscale_twice --torch 2.6     is that torch affected?
     torch-repros show repros/amp/unscale_twice.py
 
-    Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
+    Exit status: 0, 1 if no reproducer can be read, 2 if there is no such id.
     """
     from ..explain import text  # imported here to keep `list` fast
 

@@ -21,7 +21,7 @@ from ..evidence.schema import Measurement, Record
 from ..torches import Torch
 from . import options
 
-LOCAL = ("python", "folder", "envs", "keep")  # parameters that do not affect the measurements
+LOCAL = ("python", "folder", "envs", "keep")  # parameters that do not affect measurements
 
 SOURCE = click.option(
     "--source",
@@ -42,7 +42,7 @@ KEEP = click.option("--keep", is_flag=True, help="Keep the environments (several
 
 
 def _as_given() -> str:
-    """This command line, without the options that concern only this machine."""
+    """This command line without the options that concern only this machine."""
     context = click.get_current_context()
     words = ["torch-repros", str(context.info_name)]
     for parameter in context.command.params:
@@ -59,7 +59,7 @@ def _as_given() -> str:
 
 
 def _why(error: Exception, folder: Path) -> str:
-    """A message for the error. The number of a system error is omitted."""
+    """A message for the error, without the number of a system error."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"the disk that holds {folder} is full"
     if isinstance(error, OSError) and error.filename:
@@ -76,7 +76,7 @@ def _refuse_the_packages_own(folder: Path) -> None:
 
 @dataclass
 class Recording:
-    """One call of `record`: its settings, and the surprises and failures so far."""
+    """A call of `record`, with its settings, and the surprises and failures so far."""
 
     reproducers: list[Reproducer]
     device: str
@@ -89,7 +89,7 @@ class Recording:
     failures: list[str] = field(default_factory=list)
 
     def interpreter(self, python: str, title: str, release: str = "") -> None:
-        """Measures everything that is missing from the record of this interpreter's torch."""
+        """Measures everything that is missing in the record of this interpreter's torch."""
         from ..run import measure
         from . import table
 
@@ -143,7 +143,7 @@ class Recording:
         return len(measure.lacking(self.reproducers, self.device, have, self.repeat, self.again))
 
     def attempt(self, title: str, step: Callable[..., None], *arguments: Any) -> None:
-        """Runs one step. If the step fails, prints the error, so that the next steps still run."""
+        """Runs a step. If it fails, prints the error, so that the remaining steps are still run."""
         from ..run import environments, runner
 
         try:
@@ -199,16 +199,16 @@ def record(
     torch-repros record --only amp/unscale_twice    on every release
     torch-repros record --python .venv/bin/python --device mps
 
-    Measures the named releases, such as 2.4 2.5, or every release in torches.toml. Each release has
-    an environment, which is created with uv and removed afterwards. --python measures one
-    interpreter instead. Every measurement is saved immediately, so you can interrupt the command at
-    any time. The same call then measures the remaining reproducers.
+    Measures the named releases, such as 2.4 2.5, or every release in torches.toml. Each release
+    gets an environment, which is created with uv and removed afterwards. With --python, measures
+    one interpreter instead. Every measurement is saved immediately, so you can interrupt the
+    command at any time, and repeat it later to measure the remaining reproducers.
 
     An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
     slow network disk, the import may take minutes.
 
-    Exit status: 0 everything was measured, and all results match the headers; 1 some differ, or a
-    reproducer cannot be read; 2 usage error; 3 something could not be measured.
+    Exit status: 0 if everything was measured and all results match the headers; 1 if some differ,
+    or if a reproducer cannot be read; 2 for a usage error; 3 if something could not be measured.
     """
     if python and versions:
         raise click.UsageError("use either --python or VERSION, not both")
@@ -236,7 +236,7 @@ def record(
 
 @dataclass
 class Looks:
-    """Measures one reproducer on single releases, for `bisect`."""
+    """Measures one reproducer on individual releases, for `bisect`."""
 
     reproducer: Reproducer
     device: str
@@ -249,7 +249,7 @@ class Looks:
     measured: int = 0
 
     def recorded(self, releases: list[Torch]) -> dict[str, str]:
-        """minor -> verdict, for the releases that have records from this platform."""
+        """Maps minor -> verdict, for the releases with records from this platform."""
         from ..run import measure
 
         verdicts_of: dict[str, set[str]] = {}
@@ -260,7 +260,7 @@ class Looks:
                 verdicts_of.setdefault(record.minor, set()).add(measurement.verdict)
                 dates[record.minor] = measurement.date
         verdicts = {
-            # "absent/reproduced" is inconclusive
+            # "absent/reproduced" counts as inconclusive
             torch.minor: "/".join(sorted(verdicts_of[torch.minor]))
             for torch in releases
             if torch.minor in verdicts_of
@@ -311,7 +311,7 @@ class Looks:
 
 
 def _range(reproducer: Reproducer, device: str, good: str | None, bad: str | None) -> list[Torch]:
-    """The releases to search, oldest first: all between the given ends that can run the code."""
+    """The releases to search, oldest first: all releases in the range that can run the code."""
     releases = [
         torch
         for torch in options.releases()
@@ -364,15 +364,15 @@ def bisect(
     torch-repros bisect amp/autocast_cache_under_no_grad
     torch-repros bisect amp/unscale_twice --device cuda --good 2.2 --bad 2.4
 
-    Existing records are used. If they cover every release, each change is listed. Otherwise,
+    Existing records are used. If they cover every release, all changes are listed. Otherwise,
     releases are measured, each in a separate environment, and recorded. The binary search finds two
-    measured releases that differ, but the change need not be the latest or the only one. If the
-    verdict for a release is neither reproduced nor absent, a neighboring release is tried. If no
-    release can be measured, the answer is based on the records.
+    measured releases that differ, but this change is not necessarily the latest or the only change.
+    If the verdict for a release is neither reproduced nor absent, a neighboring release is tried.
+    If no release can be measured, the answer is based on the records.
 
-    Exit status: 0 the answer was printed; 1 no release is reproduced or absent; 2 usage error; 3
-    nothing can be measured here, and there is no record. To bisect a checkout of torch itself, pass
-    the reproducer's file to `git bisect run`.
+    Exit status: 0 if the answer was printed; 1 if no release is reproduced or absent; 2 for a usage
+    error; 3 if nothing can be measured here and there is no record. To bisect a checkout of torch
+    itself, pass the reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
 
@@ -398,7 +398,7 @@ def bisect(
 
 @dataclass
 class Merging:
-    """The merge of one record from elsewhere into the existing record."""
+    """The merge of a record from elsewhere into the existing record."""
 
     record: Record
     source: Path
@@ -431,17 +431,17 @@ class Merging:
 )
 @options.INTO_RECORDS_OPTION
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
-    """Merge records made elsewhere.
+    """Merge records that were made elsewhere.
 
     \b
     torch-repros merge ~/Downloads/records
 
 
     If both records have a measurement of a reproducer, the newer measurement is kept. If two
-    measurements of the same code contradict each other, both are shown and the existing measurement
-    is kept; all others are merged. A file that cannot be read is named and left unchanged.
+    measurements of the same code contradict each other, both are shown and the existing one is
+    kept, while all others are merged. A file that cannot be read is reported and left unchanged.
 
-    Exit status: 0 everything was merged; 1 there was a contradiction or an unreadable file.
+    Exit status: 0 if everything was merged, 1 if there was a contradiction or an unreadable file.
     """
     _refuse_the_packages_own(folder)
     try:
@@ -483,7 +483,7 @@ def torches(check: bool) -> None:
     torch-repros torches            each release, with its packages
     torch-repros torches --check    is a release missing?
 
-    Exit status: 0 no release is missing; 1 some are; 3 the list or the index cannot be read.
+    Exit status: 0 if no release is missing, 1 if one is, 3 if the list or index cannot be read.
     """
     from ..run import environments
 

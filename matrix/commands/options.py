@@ -1,5 +1,5 @@
-"""The parts that commands share: exit codes, options, the sections of --help, and the functions
-that look up and read reproducers and records.
+"""The parts that commands share: exit statuses, options, the sections of --help, and functions that
+find and read reproducers and records.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..printing import printable_line
 if TYPE_CHECKING:
     from ..evidence.schema import Record
 
-OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # click exits with 2 for wrong usage
+OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # click exits with 2 for usage errors
 BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
-SHOWN = 5  # the number of problems printed; a new reproducer has twenty
+SHOWN = 5  # maximum number of problems printed; a new reproducer has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
-    """An id or, with `families`, a family. This class completes names; select() looks them up."""
+    """An id or, with `families`, a family. This class only completes names; select() finds them."""
 
     name = "id"
 
@@ -44,7 +44,7 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic o
     def shell_complete(
         self, context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names with this prefix. If there are none, files, because paths are also accepted."""
+        """The names with this prefix, or else files, because paths are also accepted."""
         repros = context.find_root().params.get("repros") or catalog.REPROS
         items = {}
         if self.families:
@@ -72,7 +72,7 @@ class NameOrFile(Name):
 
 
 class Rules(click.ParamType):  # type: ignore[type-arg]
-    """Rule ids or families of rules, separated by commas."""
+    """The ids or families of rules, separated by commas."""
 
     name = "id"
 
@@ -92,7 +92,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
 
 
 class Release(click.ParamType):  # type: ignore[type-arg]
-    """A measured release. This class completes names; releases() looks them up."""
+    """A measured release. This class only completes names; releases() finds them."""
 
     name = "version"
 
@@ -127,7 +127,7 @@ class Fix(click.ParamType):  # type: ignore[type-arg]
 
 ID, ID_OR_FAMILY, ID_OR_FILE = Name(), Name(families=True), NameOrFile()
 RELEASE, VERSION, RULES = Release(), TorchVersion(), Rules()
-INTERPRETER = click.Path()  # or the name of an interpreter on PATH
+INTERPRETER = click.Path()  # also accepts the name of an interpreter on PATH
 DEVICE = click.Choice(DEVICES)
 
 
@@ -166,15 +166,15 @@ ENVS_OPTION = click.option(
 
 @dataclass
 class State:
-    """The --repros folder, and its reproducers, which are read once per call."""
+    """The --repros folder and its reproducers, which are read once per call."""
 
     repros: Path
     loaded: tuple[list[catalog.Reproducer], list[str]] | None = field(default=None)
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose. Outside a clone, the help omits commands
-    that need a clone.
+    """A command group whose --help lists commands by purpose. Outside a clone, the help omits
+    commands that require a clone.
     """
 
     IN_A_CLONE = "Maintain (in a clone)"
@@ -184,10 +184,10 @@ class Sections(click.Group):
         self.places: dict[str, tuple[str, str]] = {}  # name -> section, module of this package
 
     def add(self, section: str, module: str, *names: str) -> None:
-        """Adds the commands with these names, in the order in which --help lists them.
+        """Adds commands with these names, in the order in which --help lists them.
 
-        The module is imported when one of its commands is called, because importing every module
-        takes longer than running `list`.
+        The module is not imported until one of its commands is called, because importing all
+        modules takes longer than running `list`.
         """
         for name in names:
             self.places[name] = section, module
@@ -267,7 +267,7 @@ def _needs_a_clone(name: str) -> click.Command:
 
 
 def load(values: bool = True) -> list[catalog.Reproducer]:
-    """The reproducers that can be read. Problems in the other files are printed to stderr once.
+    """Returns all readable reproducers, and prints problems in other files to stderr once.
 
     See catalog.read() for `values`.
     """
@@ -286,7 +286,7 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
 
 
 def problems() -> list[str]:
-    """The problems in the files that load() left out."""
+    """The problems in the files that load() skipped."""
     load()
     state: State = click.get_current_context().find_root().obj
     return state.loaded[1] if state.loaded else []
@@ -309,14 +309,14 @@ def named(name: str) -> str:
     """The id or family for a name, which may be a path such as "repros/amp/unscale_twice.py"."""
     path = Path(os.path.abspath(name))
     repros = Path(os.path.abspath(click.get_current_context().find_root().obj.repros))
-    # os.path.exists() is used because a message may be too long for a file name
+    # os.path.exists() also accepts messages that are too long for a file name
     if not os.path.exists(path) or path == repros or not path.is_relative_to(repros):
         return name
     return path.relative_to(repros).as_posix().removesuffix(".py")
 
 
 def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
-    """A hint with the ids and families most similar to the name, or ""."""
+    """A hint that lists the ids and families most similar to the name, or ""."""
     names = [name for reproducer in reproducers for name in (reproducer.id, reproducer.family)]
     near = difflib.get_close_matches(name, dict.fromkeys(names), n=3, cutoff=0.4)
     return f"did you mean {', '.join(near)}?" if near else ""
@@ -333,7 +333,7 @@ def select_one(id: str) -> catalog.Reproducer:
 
 
 def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
-    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, all releases."""
+    """The named releases ("2.4" or "2.4.1"), oldest first. Without names, returns all releases."""
     try:
         return torches.find(torches.load(), names)
     except torches.TorchesError as error:
@@ -341,7 +341,7 @@ def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
 
 
 def records(folder: Path = catalog.RECORDS) -> list[Record]:
-    """The records that can be read. Problems in the other files are printed to stderr."""
+    """Returns all readable records, and prints problems in other files to stderr."""
     from ..evidence.records import read_all  # imported here to keep `list` fast
 
     readable, wrong = read_all(folder)
@@ -351,7 +351,7 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
 
 def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
-    """Prints a text with each line made printable, wrapped if the output is a terminal.
+    """Prints a text with harmful characters escaped. In a terminal, its lines are wrapped.
 
     `style` is passed to click.style().
     """
@@ -366,7 +366,7 @@ def _wrapped(texts: Iterable[str], width: int | None) -> str:
 
 
 def give_up_streams() -> None:
-    """Discards output that can no longer be written, so that Python does not retry at exit."""
+    """Discards output that cannot be written any more, so that Python does not retry at exit."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()

@@ -18,7 +18,7 @@ CANNOT_TELL = 125  # `git bisect run` skips the commit
 
 
 def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is None or 0 < value <= MAX_TIMEOUT:  # false for NaN
+    if value is None or 0 < value <= MAX_TIMEOUT:  # not true for NaN
         return value
     raise click.BadParameter(f"{value:g} is not a number of seconds up to {MAX_TIMEOUT:g}")
 
@@ -93,14 +93,16 @@ def run(
     torch-repros run amp/unscale_twice          is my torch affected?
     torch-repros run repros/amp/unscale_twice.py --device cuda
 
-    Each role runs in a separate process. A run of ids shows the result of each reproducer. Any
-    other run shows the results that differ from the headers, and counts per family.
+    Each role runs in a separate process. If only IDs are given, the result of each reproducer is
+    shown. Otherwise, only the results that differ from the headers are shown, with counts per
+    family.
 
     An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
     slow network disk, the import may take minutes.
 
-    Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
-    2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.
+    Exit status: 0 if all results match the headers; 1 if some differ, or if a reproducer cannot be
+    read; 2 for a usage error; 3 if a requested device or interpreter is unavailable; 130 if
+    interrupted.
     """
     reproducers = options.select(names)
     if git_bisect and len(reproducers) != 1:
@@ -136,7 +138,7 @@ def _measure(
     timeout: float | None,
     jobs: int | None,
 ) -> tuple[runner.Report, str | None]:
-    """The report and, after Ctrl-C, a description of the missing part. Raises RunnerError."""
+    """Returns the report and, after Ctrl-C, what is missing in it. Raises RunnerError."""
     from . import table
 
     wanted = devices or DEVICES
@@ -163,7 +165,7 @@ def _show(
 
     failure = None
     try:
-        if json_file:  # written first, because the table's reader may stop early
+        if json_file:  # written first, because the reader of the table may stop early
             json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         failure = click.UsageError(f"--json: {json_file}: {error.strerror}")

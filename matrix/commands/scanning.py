@@ -1,4 +1,4 @@
-"""The command that looks for failures in code."""
+"""The command that finds failures in code."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def scan(
 ) -> None:
     """Find failures in code before they happen.
 
-    Python files and notebooks are read, never imported or run; only --run needs torch. Without a
-    PATH, the current folder is read, except hidden folders and environments.
+    Python files and notebooks are read but never imported or run, and only --run needs torch.
+    Without a PATH, the current folder is read, except hidden folders and environments.
 
     \b
     torch-repros scan src train.py     look for everything
@@ -115,13 +115,13 @@ def scan(
     warning  the same, under a condition that occurs in practice
     note     the effect is small, or reading the code cannot decide
 
-    A comment `# torch-repros: ignore[amp/clip_before_unscale]` on a line silences that line. The
-    section [tool.torch-repros.scan] of pyproject.toml may have the lists select, ignore and
+    To silence a line, add the comment `# torch-repros: ignore[amp/clip_before_unscale]` to it. The
+    section [tool.torch-repros.scan] of pyproject.toml can contain the lists select, ignore and
     exclude.
 
-    Exit status: 0 no error or warning was found, or only notes; 1 some were found (with --fix
-    --write: some remain); 2 usage error; 3 with --run, the interpreter or its torch cannot be used;
-    4 none was found, but a file was not read, or only in part; 130 interrupted.
+    Exit status: 0 if no errors or warnings were found; 1 if some were found (with --fix --write, if
+    some remain); 2 for a usage error; 3 if --run cannot use the interpreter or its torch; 4 if none
+    were found, but a file was not read completely; 130 if interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -272,7 +272,7 @@ def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> li
 
 
 def _run(context: click.Context, ids: list[str], python: str) -> int:
-    """Runs the reproducers. Returns the exit status if they cannot be run, else 0."""
+    """Runs the reproducers. Returns the exit status if they cannot be run, or 0."""
     from . import running
 
     click.echo()

@@ -19,16 +19,16 @@ from ..verdicts import ROWS, Result
 from .options import say
 
 COLUMNS = ("reproducer", "device", "verdict", "popular fix", "seen")
-SEEN = 24  # minimum width of "seen"; in a narrower terminal, each result takes several lines
+SEEN = 24  # minimum width of "seen"; if the terminal is narrower, each result takes several lines
 TO_DO: dict[str, Any] = {
     "fg": "red",
     "bold": True,
-}  # a style for click; an expected result has no color
+}  # styles for click; expected results have no color
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, shown only in a terminal, so that a pipe gets only the table."""
+    """A progress bar on stderr, which is shown only in a terminal. A pipe gets only the table."""
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
@@ -106,7 +106,7 @@ def _show_each(rows: list[Row], width: int | None) -> None:
 
 
 def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
-    """The rows as lines with aligned columns. Numbers are right-aligned."""
+    """Formats the rows as lines with aligned columns. Numbers are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "  ".join(
@@ -119,7 +119,7 @@ def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
 
 
 def _families(report: Report) -> list[list[str]]:
-    """A heading row, and the counts per family on each device that works here."""
+    """Returns a heading row, and the counts per family on each device that works here."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for result in report.results:
         if report.devices[result.device]["ok"]:

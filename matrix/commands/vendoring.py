@@ -1,4 +1,4 @@
-"""The commands for copies in other projects: vendor, vendored."""
+"""The commands for copies of fixes in other projects: vendor, vendored."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     torch-repros vendor amp numerics --into src/acme/_vendor
     torch-repros vendor loss --tests --into src/acme/_vendor
 
-    Three lines in each copy state its origin. The folder .torch-repros next to it keeps the
+    Three lines in each copy state its origin. The folder .torch-repros next to it stores the
     original text, so that `vendored` can always tell your edits from upstream's. Commit both. A
-    file that you edited is never overwritten.
+    file that you have edited is never overwritten.
 
-    Exit status: 0 all were copied; 1 none was copied; 2 usage error.
+    Exit status: 0 if all were copied, 1 if none was copied, 2 for a usage error.
     """
     from ..vendoring import copies, making
 
@@ -62,8 +62,9 @@ def vendored(folder: Path, diff: bool, update: bool) -> None:
     torch-repros vendored src/acme/_vendor --diff      your edits, upstream's
     torch-repros vendored src/acme/_vendor --update    merge both
 
-    Exit status: 0 unchanged; 4 edited by you; 8 changed upstream; 12 both; 1 a problem with a copy,
-    or conflicts to resolve. With --update: 0, or 1 for a problem or conflicts.
+    Exit status: 0 if unchanged, 4 if edited by you, 8 if changed upstream, 12 for both, 1 if there
+    is a problem with a copy or conflicts have to be resolved. With --update: 0, or 1 for a problem
+    or conflicts.
     """
     from ..vendoring import copies
 

@@ -1,1 +1,1 @@
-"""Measurements: records, the states of cells, comparisons with headers, the grid, bisection."""
+"""Measurements: records, the states of cells, comparisons with headers, the grid, and bisection."""

@@ -1,4 +1,4 @@
-"""Finds two releases of torch between which a verdict changed, by binary search."""
+"""Finds two releases of torch between which a verdict changed, using binary search."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Undecided(Exception):
 
 
 class Stopped(Exception):
-    """No further release can be measured."""
+    """No more releases can be measured."""
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """Two measured releases that differ. Any releases between them are inconclusive."""
+    """Two measured releases with different verdicts. All releases in between are inconclusive."""
 
     before: Torch
     since: Torch
@@ -33,10 +33,10 @@ class Boundary:
 
 @dataclass(frozen=True)
 class History:
-    """The known verdicts of a reproducer on the releases, oldest first."""
+    """The known verdicts of a reproducer on each release, oldest first."""
 
     releases: list[Torch]
-    # minor -> verdict, for the releases with a known verdict
+    # minor -> verdict, for releases with a known verdict
     verdicts: dict[str, str] = field(default_factory=dict)
 
     def verdict(self, number: int) -> str:
@@ -44,7 +44,7 @@ class History:
 
     @property
     def decided(self) -> list[int]:
-        """The numbers of the releases whose verdict is reproduced or absent."""
+        """The indices of the releases whose verdict is reproduced or absent."""
         rows = (BY_NAME.get(self.verdict(number)) for number in range(len(self.releases)))
         return [number for number, row in enumerate(rows) if row is not None and row.conclusive]
 
@@ -56,7 +56,7 @@ class History:
 
     @property
     def changes(self) -> list[tuple[int, int]]:
-        """The pairs of neighboring decided releases whose verdicts differ."""
+        """The pairs of adjacent decided releases whose verdicts differ."""
         return [
             (low, high)
             for low, high in pairwise(self.decided)
@@ -65,7 +65,7 @@ class History:
 
     @property
     def boundaries(self) -> list[Boundary]:
-        """The changes without unmeasured releases in between, oldest first."""
+        """The changes with no unmeasured releases in between, oldest first."""
         return [
             Boundary(self.releases[low], self.releases[high], tuple(self.releases[low + 1 : high]))
             for low, high in self.changes
@@ -75,9 +75,9 @@ class History:
     def next_to_measure(self) -> Torch | None:
         """The release to measure next: the newest, the oldest, then the middle of a change.
 
-        None if every necessary release is measured. If a release is inconclusive, its nearest
-        neighbor is next. If both ends agree, one release in the middle is measured, because it may
-        differ from both.
+        Returns None if every necessary release has been measured. If a release is inconclusive, its
+        nearest neighbor is next. If both ends agree, one release in the middle is measured, because
+        it may differ from both.
         """
         decided, unmeasured = self.decided, self.unmeasured
         if newer := [number for number in unmeasured if not decided or number > decided[-1]]:
@@ -93,7 +93,7 @@ class History:
 
     @property
     def sentence(self) -> str:
-        """A description of the changes, which claims no more than the measurements show."""
+        """Describes the changes without claiming more than the measurements show."""
         boundaries = self.boundaries
         parts = [self._describe(boundary) for boundary in boundaries]
         if not self.changes:
@@ -131,7 +131,7 @@ class History:
         )
 
     def _agreement(self) -> str:
-        """The description of a history without a change."""
+        """Describes a history without any changes."""
         minors = [self.releases[number].minor for number in self.decided]
         named = torches.span(minors, self.releases)
         unseen = [
@@ -145,12 +145,13 @@ class History:
 def bisect(
     releases: list[Torch], measure: Callable[[Torch], str], known: Mapping[str, str] | None = None
 ) -> History:
-    """Measures until two neighbors differ, or until both ends and a release between them agree.
+    """Measures until two neighbors differ, or until both ends agree with a release between them.
 
-    The binary search finds a change, which need not be the latest or the only change. All verdicts
-    in `known` (minor -> verdict) are used. If all n releases are reproduced or absent, at most
-    ceil(log2(n - 1)) + 2 releases are measured. If `measure` raises Stopped, the history has the
-    verdicts known by then. Raises Undecided if no release is reproduced or absent.
+    The binary search finds a change, which is not necessarily the latest or the only change. All
+    verdicts in `known` (minor -> verdict) are used. If all n releases are reproduced or absent, at
+    most ceil(log2(n - 1)) + 2 releases are measured. If `measure` raises Stopped, the history
+    contains the verdicts that are known by then. Raises Undecided if no release is reproduced or
+    absent.
     """
     minors = [torch.minor for torch in releases]
     history = History(

@@ -1,4 +1,4 @@
-"""Compares headers with records, and rewrites `affected` where they differ."""
+"""Compares headers with records, and rewrites `affected` if they differ."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Difference:
 
     reproducer: Reproducer
     device: str
-    measured: str  # the specifier that agrees with the records, or "" if no specifier can
+    measured: str  # the specifier that matches the records, or "" if there is none
     why: str  # the conflicting measurements
 
 
 def differences(reproducers: Sequence[Reproducer], states: States) -> list[Difference]:
-    """Every contradiction between a header and its fresh measurements, in either direction."""
+    """All contradictions between headers and fresh measurements, in either direction."""
     result = []
     for reproducer in reproducers:
         for device, stated in reproducer.affected.items():
@@ -54,10 +54,11 @@ def _conclusive(state: str) -> bool:
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that includes exactly the affected ones of the measured releases.
+    """The shortest specifier that matches exactly the affected releases among those measured.
 
-    "never" if no release is affected. There is no lower bound if the oldest measured release is
-    affected and the newest is not, because "<2.11" may also be true of older releases.
+    Returns "never" if no release is affected. The specifier has no lower bound if the oldest
+    measured release is affected and the newest is not, because "<2.11" may also apply to older
+    releases.
 
     >>> specifier({"2.9": "reproduced", "2.10": "reproduced", "2.11": "absent"})
     '<2.11'
@@ -73,7 +74,7 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
     first, last = minors.index(affected[0]), minors.index(affected[-1])
     parts = []
     at_end = last == len(minors) - 1
-    # the header's lower bound is kept if it covers unmeasured releases and is not contradicted
+    # keep the header's lower bound if it covers unmeasured releases and is not contradicted
     old = re.search(r">=\s*([\d.]+)", stated)
     keep = old is not None and first == 0 and satisfies(affected[0], old[0])
     if old and keep and (at_end or Version(old[1]) < Version(affected[0])):
@@ -87,7 +88,7 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
 
 
 def rewrite(source: str, device: str, measured: str) -> str:
-    """A reproducer's source with the new specifier in its header.
+    """Returns a reproducer's source with the new specifier in its header.
 
     Raises ValueError if the specifier cannot be inserted.
     """

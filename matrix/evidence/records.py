@@ -1,6 +1,7 @@
-"""Reads records, including their journals.  The folder `.journal`, next to the record files, has
-the measurements that a run has not yet written into the file, one per line. All reading functions
-include these measurements.
+"""Reads records, including their journals.
+
+The folder `.journal`, next to the record files, contains measurements that a run has not yet
+written to the file, one per line. All functions that read records include these measurements.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _one_line(problem: str) -> str:
 
 
 def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
-    """The valid part of every record, oldest torch first, and one line per problem in the rest."""
+    """Returns the valid part of every record, oldest torch first, and one line per problem."""
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
     records: list[Record] = []
     problems: list[str] = []
@@ -51,8 +52,8 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
-    """The valid part of one file and its journal, or None, and one line per problem."""
-    # The journal is read first, so that lines that move to the file meanwhile are not missed.
+    """Returns the valid part of a file and its journal, or None, and one line per problem."""
+    # Read the journal first, so as not to miss lines that are moved to the file in the meantime.
     journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
@@ -68,7 +69,7 @@ def read(path: Path) -> tuple[Record | None, list[str]]:
 
 
 def _read_text(path: Path, errors: str = "strict") -> str:
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
+    if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would wait for a writer
         raise OSError(errno.EINVAL, "Not a regular file")
     return path.read_text(encoding="utf-8", errors=errors)
 
@@ -105,7 +106,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
         try:
             raw = _json(line)
         except (ValueError, RecursionError):
-            continue  # truncated by a kill or a full disk
+            continue  # truncated because of a kill or a full disk
         if not isinstance(raw, dict):
             continue  # the rest of a truncated line
         record, wrong = parse(raw, path.name)
@@ -128,7 +129,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def line_of(path: Path, id: str) -> int:
-    """The line of a record file at which a measurement begins, or 1 if it is not in the file."""
+    """The line number at which a measurement begins in a record file, or 1 if it is missing."""
     try:
         return _line(_read_text(path), id)
     except (OSError, UnicodeDecodeError):

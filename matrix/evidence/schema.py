@@ -1,7 +1,8 @@
-"""Defines a record, which is a JSON file for one torch build, device and platform.  A file states
-the parts of its name once, and lists under `sources` who measured, with what and where. Every
-measurement names its source. So files from anywhere can be merged without losing the origin of a
-measurement.
+"""Defines a record: a JSON file for one torch build, device and platform.
+
+A file states the parts of its name once, and lists under `sources` who measured, with what, and
+where. Every measurement names its source, so files from anywhere can be merged without losing the
+origin of any measurement.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from ..devices import DEVICES
 from ..printing import printable
 from ..verdicts import BY_NAME, TEXT, VERDICTS, Result
 
-KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
-FIRST_DAY = "2026-01-01"  # nothing was measured before
+KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anybody else's
+FIRST_DAY = "2026-01-01"  # there are no earlier measurements
 MAX_RUNS = 1000
-LONGEST = 10 * (TEXT + 100)  # characters of a text in which every character is escaped
-LARGE = 1e300  # an upper bound for numbers, so that they fit into a float
+LONGEST = 10 * (TEXT + 100)  # maximum length of a text in which every character is escaped
+LARGE = 1e300  # an upper bound on numbers, so that they fit into a float
 BUILD = ("python", "cuda", "numpy", "os")  # the facts about the build that a source states
 
 
@@ -43,7 +44,7 @@ def _text(value: Any) -> str | None:
         return "is not text"
     if len(value) > LONGEST:
         return f"is longer than {LONGEST} characters"
-    if value.isascii() and value.isprintable():  # usually true; ten times as fast as printable()
+    if value.isascii() and value.isprintable():  # usually true; ten times faster than printable()
         return None
     return "holds characters that cannot be printed" if printable(value) != value else None
 
@@ -117,7 +118,7 @@ def _not_a_date(value: str) -> str | None:
         written = ""
     if written != value:
         return "is not a date such as 2026-11-21"
-    # tomorrow is valid, because the day may have begun elsewhere
+    # tomorrow is valid, because it may already have begun elsewhere
     last = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
     fine = FIRST_DAY <= value <= last.date().isoformat()
     return None if fine else f"is not between {FIRST_DAY} and tomorrow"
@@ -125,23 +126,23 @@ def _not_a_date(value: str) -> str | None:
 
 @dataclass(frozen=True)
 class Source:
-    """Who measured, with what and where. The fields defined with key() are the keys in the file."""
+    """Who measured, with what, and where. The fields defined with key() are keys in the file."""
 
     kind: str = key(_one_of(KINDS))
     harness: str = key(_text)  # the version of this package
     command: str = key(_text)  # without paths; "" if unknown
     build: dict[str, Any] = key(_build_facts)
-    # the name of the processor or GPU, and its driver, cudnn and so on, if any
+    # the name of the processor or GPU and, if any, its driver, cuDNN and so on
     hardware: dict[str, Any] = key(_facts)
 
     @cached_property
     def key(self) -> str:
-        """A digest of the content. It is the same on every machine."""
+        """A digest of the content, which is the same on every machine."""
         return _digest(asdict(self))
 
 
 def _slug(gpu: str) -> str:
-    """The part of a file name that stands for a GPU. It differs for "A B", "A-B" and "A/B"."""
+    """The part of a file name that identifies a GPU. It differs for "A B", "A-B" and "A/B"."""
     if re.fullmatch(r"[\w.+]+( [\w.+]+)*", gpu):
         return gpu
     return f"{gpu}-{hashlib.sha256(gpu.encode()).hexdigest()[:8]}"
@@ -186,7 +187,7 @@ class Measurement:
         )
 
     def raised(self, pattern: str) -> bool:
-        """True if a text of this run matches the pattern."""
+        """True if a text in this run matches the pattern."""
         texts = (" ".join(text.split()) for text in (self.text, self.said))
         return any(re.search(pattern, text, re.IGNORECASE) for text in texts)
 
@@ -194,7 +195,7 @@ class Measurement:
         return self.hash != reproducer.hash
 
     def agrees_with(self, other: Measurement) -> bool:
-        """True if code and outcome are equal. Numbers in a text may differ from run to run."""
+        """True if code and outcome are equal. Numbers in texts may differ from run to run."""
         return self._outcome == other._outcome
 
     @property
@@ -213,8 +214,8 @@ class Record:
     torch: str = key(_version)  # the build: "2.4.1+cu121"
     platform: str = key(_text)  # sys.platform
     machine: str = key(_text)  # "x86_64"
-    gpu: str = key(_text, default="")  # the GPU's name; "" on the CPU
-    virtual: bool = key(_flag, default=False)  # True for a GPU that is not the chip's own
+    gpu: str = key(_text, default="")  # the name of the GPU, or "" on the CPU
+    virtual: bool = key(_flag, default=False)  # True for a virtual GPU
     # the release of macOS, which affects results on MPS; "" elsewhere
     system: str = key(_text, default="")
     measurements: dict[str, Measurement] = field(default_factory=dict)
@@ -225,7 +226,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The file name. It is the same on every machine, so that files can be merged."""
+        """The file name, which is the same on every machine, so that files can be merged."""
         gpu = [] if self.device == "cpu" else [_slug(self.gpu or "unknown")]
         parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
         parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
@@ -254,7 +255,7 @@ class Record:
 
 
 def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
-    """The valid part of a parsed record, or None if its head is invalid, and the problems."""
+    """Returns the valid part of a parsed record (None if its head is invalid), and its problems."""
     if not isinstance(raw, dict):
         return None, [("", f"not a record: expected an object, found {reprlib.repr(raw)}")]
     head = {key: value for key, value in raw.items() if key not in ("sources", "measurements")}

@@ -1,5 +1,6 @@
-"""The state of a cell according to the records: a verdict, or the reason why there is none.  A
-state is never taken from a header. A Standing has both the state and the header's expectation.
+"""Derives the state of a cell from the records: a verdict, or the reason why there is none.
+
+A state is never taken from a header. A Standing has both the state and the header's expectation.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..catalog import Reproducer, promised
 from ..torches import Torch, satisfies
 from .schema import Measurement, Record
 
-# The verdicts, and the states of cells with conflicting, outdated or missing measurements.
+# The verdicts, and the states for conflicting, outdated and missing measurements.
 ROWS = (
     *verdicts.ROWS,
     verdicts.Verdict("mixed", "M", "two machines disagree", "unsteady", True, False),
@@ -32,12 +33,12 @@ BY_NAME = {row.name: row for row in ROWS}
 EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "unavailable"}
 
 
-class Standing(NamedTuple):  # each cell has a Standing, and a dataclass takes twice the time
+class Standing(NamedTuple):  # one per cell; a dataclass takes twice as long
     """The measured and the expected state of a reproducer on a device and release."""
 
     state: str  # one of BY_NAME
-    date: str  # of the newest measurement that counts, or "" if there is none
-    expected: str  # according to the header: one of EXPECTED
+    date: str  # the date of the newest measurement that counts, or ""
+    expected: str  # the header's expectation, one of EXPECTED
 
     def __str__(self) -> str:
         if self.date:
@@ -55,7 +56,7 @@ def _expected(requires: str, affected: str, minors: tuple[str, ...]) -> list[str
 
 
 class States:
-    """The states of all cells: (reproducer, device, release) -> state."""
+    """The states of all cells, which map (reproducer, device, release) to a state."""
 
     def __init__(self, measured: list[Record]) -> None:
         # the releases that have measurements
@@ -92,7 +93,7 @@ class States:
     def standings(
         self, reproducer: Reproducer, device: str, minors: list[str]
     ) -> dict[str, Standing]:
-        """Release -> standing, on a device to which the reproducer applies."""
+        """Maps each release to the standing on a device to which the reproducer applies."""
         expected = _expected(reproducer.needs(device), reproducer.affected[device], tuple(minors))
         return {
             minor: Standing(*self._state(reproducer, device, minor), verdict)
@@ -113,14 +114,14 @@ class States:
         ]
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
-        """Release -> state, oldest first, for the releases on which the reproducer ran."""
+        """Maps each release on which the reproducer ran to its state, oldest first."""
         states = {minor: self.state(reproducer, device, minor) for minor in self.minors}
         return {minor: state for minor, state in states.items() if BY_NAME[state].ran}
 
     def releases(
         self, reproducer: Reproducer, device: str, releases: list[Torch]
     ) -> dict[str, list[str]]:
-        """State -> the releases with this state, oldest first."""
+        """Maps each state to the releases with this state, oldest first."""
         by_state: dict[str, list[str]] = {}
         for torch in releases:
             by_state.setdefault(self.state(reproducer, device, torch.minor), []).append(torch.minor)

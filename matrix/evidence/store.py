@@ -1,5 +1,6 @@
-"""Merges records and writes them atomically, with a journal and a lock.  A kill at any time loses
-only the measurement in progress.
+"""Merges records and writes them atomically, with a journal and a lock.
+
+If the process is killed, only the measurement in progress is lost.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from . import records
 from .records import journal_of
 from .schema import Measurement, Record, RecordsError, parse
 
-LOCK_TIMEOUT = 60.0  # seconds; a process holds a lock while it writes one file
+LOCK_TIMEOUT = 60.0  # seconds; a process holds a lock only while it writes one file
 
 
 def _readable(record: Record) -> dict[str, Any]:
-    """The record as JSON. Applies the same checks as reading."""
+    """Returns the record as JSON, after applying the same checks as when reading."""
     raw = record.to_json()
     _, problems = parse(raw, record.name)
     if problems:
@@ -32,16 +33,16 @@ def _readable(record: Record) -> dict[str, Any]:
 
 
 def append(record: Record, folder: Path) -> None:
-    """Adds the measurements to the journal, in a time that does not depend on the record's size.
+    """Adds the measurements to the journal, in time that does not depend on the record's size.
 
-    Raises RecordsError if the record would be unreadable, as save() does.
+    Like save(), raises RecordsError if the record would be unreadable.
     """
     path = record.path(folder)
     line = json.dumps(_readable(record)).encode() + b"\n"
     with _locked(path), open(journal_of(path), "ab+") as journal:
         if journal.tell():
             journal.seek(-1, os.SEEK_END)
-            if journal.read() != b"\n":  # a kill or a full disk truncated the last line
+            if journal.read() != b"\n":  # the last line was truncated by a kill or a full disk
                 line = b"\n" + line
         journal.write(line)
 
@@ -51,10 +52,10 @@ def save(
     folder: Path,
     choose: Callable[[Record], dict[str, Measurement]] | None = None,
 ) -> Path:
-    """Merges the measurements with those in the file and its journal, and writes the file.
+    """Merges the measurements into those in the file and its journal, and writes the file.
 
-    `choose` receives the existing record and returns the measurements to add. No other process
-    writes in the meantime. The file is written atomically. Raises RecordsError if the existing
+    The function `choose` receives the existing record and returns the measurements to add, while no
+    other process can write. The file is written atomically. Raises RecordsError if the existing
     record cannot be read, or if the new record would be unreadable.
     """
     path = record.path(folder)
@@ -74,7 +75,7 @@ def save(
 
 
 def _hidden(folder: Path) -> Path:
-    """The folder of journals and locks, which is created if necessary."""
+    """The folder for journals and locks, which is created if necessary."""
     hidden = folder / ".journal"
     hidden.mkdir(parents=True, exist_ok=True)
     ignore = hidden / ".gitignore"
@@ -84,7 +85,7 @@ def _hidden(folder: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Raises OSError if no record can be written. Call this function before long work."""
+    """Raises OSError if records cannot be written. Call this function before any long work."""
     for place in (_hidden(folder), folder):
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"x")
@@ -92,7 +93,7 @@ def check_writable(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Locks the record for one process. The lock ends with the process, even if it is killed."""
+    """Locks the record for this process. The lock ends with the process, even if it is killed."""
     import filelock  # imported here, because reading does not need it
 
     folder = _hidden(path.parent)
@@ -107,7 +108,7 @@ def _write(path: Path, text: str) -> None:
 def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
     """Writes a file atomically. The file keeps its mode, and a link remains a link."""
     target = path.resolve()
-    if scratch is None or path.is_symlink():  # the target of a link may be on another disk
+    if scratch is None or path.is_symlink():  # the target of a link may be on a different disk
         scratch = target.with_name(f".{target.name}.tmp")
     try:
         scratch.write_text(text, encoding="utf-8", newline="")
@@ -123,7 +124,7 @@ def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
 
 
 def contradictions(left: Record, right: Record) -> list[str]:
-    """The ids for which two records of the same name have different verdicts on the same code."""
+    """The ids for which two records with the same name have different verdicts on the same code."""
     return [
         id
         for id in sorted(left.measurements.keys() & right.measurements.keys())
@@ -135,10 +136,10 @@ def contradictions(left: Record, right: Record) -> list[str]:
 def updates(
     old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
 ) -> dict[str, Measurement]:
-    """The measurements of `new` to add to `old`: missing there, of the current code, or newer.
+    """The measurements of `new` to add to `old`: those missing there, of current code, or newer.
 
-    A contradictory measurement is never added. With `changes_only`, neither is a measurement with
-    the same outcome. For measurements of the same day, the content decides, so that the order of
+    Contradictory measurements are never added. With `changes_only`, nor are measurements with the
+    same outcome. For measurements from the same day, the content decides, so that the order of
     merging makes no difference.
     """
 

@@ -1,1 +1,1 @@
-"""Answers users' questions: the meaning of an error, the reproducer of a symptom, bug reports."""
+"""Answers users' questions about errors and symptoms, and writes bug reports."""

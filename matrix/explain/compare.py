@@ -1,4 +1,4 @@
-"""Compares two releases of torch, using records only, to show the effects of an upgrade."""
+"""Compares two releases of torch, using only records, to show the effects of an upgrade."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..evidence.schema import Record
 from ..evidence.states import States
 from ..torches import Torch
 
-# Kind of change -> the heading of its list, in the order of the answer.
+# Maps each kind of change to the heading of its list, in the order of the answer.
 CHANGES = {
     "breaks": "Breaks with the change",
     "appears": "Fails in what only the second has",
@@ -20,7 +20,7 @@ CHANGES = {
     "disappears": "Failed in what only the first has",
     "message": "Fails as before, with another message",
 }
-SHOWN = 400  # characters of a message; a message from the dispatcher can have 13,000
+SHOWN = 400  # maximum characters of a message; messages from the dispatcher can have 13,000
 BREAKING = ("breaks", "appears")
 BY_STATES = {
     ("absent", "reproduced"): "breaks",
@@ -32,12 +32,12 @@ BY_STATES = {
 
 @dataclass(frozen=True)
 class Change:
-    """A reproducer and a device with different results on the two releases."""
+    """A reproducer and a device whose results differ on the two releases."""
 
     reproducer: Reproducer
     device: str
     change: str  # one of CHANGES
-    since: str  # the change according to records: "first good torch: 2.11 (2.10 is ...)"
+    since: str  # where the records show the change: "first good torch: 2.11 (2.10 is ...)"
     before: str = ""  # the two texts, if the message changed
     after: str = ""
 
@@ -45,8 +45,8 @@ class Change:
 @dataclass(frozen=True)
 class Comparison:
     changes: list[Change]  # in the order of CHANGES
-    same: list[tuple[Reproducer, str]]  # (reproducer, device): reproduced on both
-    unknown: list[tuple[Reproducer, str]]  # not measured on both, or flaky, broken or mixed
+    same: list[tuple[Reproducer, str]]  # (reproducer, device) pairs that are reproduced on both
+    unknown: list[tuple[Reproducer, str]]  # pairs not measured on both, or flaky, broken or mixed
 
 
 def compare(
@@ -59,8 +59,8 @@ def compare(
 ) -> Comparison:
     """Compares two releases. `new` may be older than `old`.
 
-    `releases` lists every release, oldest first. The releases between the two show when a result
-    changed.
+    `releases` lists every release, oldest first, because the releases between the two show when a
+    result changed.
     """
     states = States(records)
     first, last = sorted((releases.index(old), releases.index(new)))
@@ -85,7 +85,7 @@ def compare(
 
 
 def _text(records: list[Record], reproducer: Reproducer, device: str, minor: str) -> str:
-    """The text that the reproducer returned on the newest build of a release."""
+    """The text that the reproducer returned on the newest build of the release."""
     pairs = fresh(records, reproducer, device)
     return [measurement.text for record, measurement in pairs if record.minor == minor][-1]
 
@@ -96,7 +96,7 @@ def _plain(text: str) -> str:
 
 
 def text(comparison: Comparison, every: bool) -> str:
-    """The answer for a terminal. With `every`, it also lists unchanged and unknown results."""
+    """The answer for a terminal. With `every`, also lists unchanged and unknown results."""
     lines = []
     for change, heading in CHANGES.items():
         # devices with the same change share a line

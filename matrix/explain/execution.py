@@ -1,10 +1,11 @@
-"""Runs a program as a shell would, and looks up its output while it runs.  The program's output is
-passed on live and unchanged, with stdout and stderr kept separate. If either is a terminal, the
-program also gets a terminal (a pty), so that progress bars, colors and prompts are preserved.
-Settings that the program makes in the pty are copied to the real terminal. After the program has
-ended, `cat` passes on the output of its children. Windows has no pty: if stdout is a terminal
-there, the program gets the terminal itself, and its output is not looked up. The program reads
-standard input directly.
+"""Runs a program as a shell would, and looks up its output while it is running.
+
+The program's output is passed on live and unchanged, with stdout and stderr kept separate. If
+either of them is a terminal, the program also gets a terminal (a pty), so that progress bars,
+colors and prompts are preserved. Settings that the program changes in the pty are copied to the
+real terminal. After the program has ended, `cat` passes on the output of its children. Windows has
+no pty. If stdout is a terminal there, the program gets the terminal itself, and its output is not
+looked up. The program reads standard input directly.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ except ImportError:  # Windows
     pty = None  # type: ignore[assignment]
 
 CHUNK = 1 << 16  # bytes read at a time
-AHEAD = 32  # chunks that may wait to be looked up; when there are more, the program has to wait
-LATE = 2.0  # seconds after the program's end in which output of its children is also looked up
+AHEAD = 32  # chunks that may wait to be looked up; if there are more, the program has to wait
+LATE = 2.0  # seconds after the program has ended during which its children's output is looked up
 SETTINGS = 0.02  # seconds between checks of a terminal's settings
 Settings = list[Any]  # the settings of a terminal, as tcgetattr() returns them
 FORWARDED = [
@@ -49,8 +50,8 @@ FORWARDED = [
 class Ended:
     """How a program ended."""
 
-    status: int  # its exit status, as a shell reports it
-    scans: list[explain.Scan]  # of stdout and stderr
+    status: int  # the exit status, as reported by a shell
+    scans: list[explain.Scan]  # the scans of stdout and stderr
     interrupted: bool  # True if a signal asked it to end
 
 
@@ -61,7 +62,7 @@ class Stream:
         self.target, self.busy = target, False
         self.chunks: queue.Queue[bytes] = queue.Queue(AHEAD)
         self.scan = explain.Scan({})
-        # Asks Python, because another file may have reused the number of a closed stream.
+        # Ask Python, because another file may have reused the number of a closed stream.
         closed = (sys.__stdout__, sys.__stderr__)[target - 1] is None
         terminal = not closed and os.isatty(target)
         self.inherited = closed or (terminal and pty is None and target == 1)
@@ -82,7 +83,7 @@ class Stream:
         self.looking.start()
 
     def finish(self, deadline: float) -> explain.Scan:
-        """The matches found by the deadline. A daemon may keep the other end open forever."""
+        """Returns the matches by the deadline. A daemon may keep the other end open forever."""
         while self.passing.is_alive() and (self.busy or time.monotonic() < deadline):
             self.passing.join(0.05)
         if pty is not None:
@@ -92,7 +93,7 @@ class Stream:
                 self._leave_to_cat()
         self.chunks.put(b"")
         self.looking.join()
-        self.scan.first = ""  # a program prints messages, not descriptions of symptoms
+        self.scan.first = ""  # programs print messages, not descriptions of symptoms
         return self.scan
 
     def _leave_to_cat(self) -> None:
@@ -108,10 +109,10 @@ class Stream:
 
     def share_settings(self) -> None:
         """Copies settings made through the pty to the terminal, and vice versa."""
-        with suppress(OSError):  # the target is not our controlling terminal
+        with suppress(OSError):  # the target may not be our controlling terminal
             if os.tcgetpgrp(self.target) != os.getpgrp():
-                return  # the shell controls it now
-        with suppress(termios.error):  # the terminal has hung up
+                return  # the shell now controls the terminal
+        with suppress(termios.error):  # the terminal may have hung up
             for changed, other in ((self.source, self.target), (self.target, self.source)):
                 before, now = self.settings[changed], termios.tcgetattr(changed)
                 if now != before:
@@ -121,13 +122,13 @@ class Stream:
                     self.settings = {fd: termios.tcgetattr(fd) for fd in (changed, other)}
 
     def restore_settings(self) -> None:
-        """Restores the program's settings after a stop, during which the shell set its own."""
+        """Restores the program's settings after a stop, during which the shell changed them."""
         with suppress(termios.error):
             self.settings = {self.source: self.first, self.target: termios.tcgetattr(self.target)}
 
     def _pass_on(self) -> None:
         data: bytes | None = b""
-        with suppress(OSError):  # every writer closed the pty, or our own reader went away
+        with suppress(OSError):  # every writer closed the pty, or our own reader is gone
             while data := self._read():
                 self.busy = True
                 self._write(data)
@@ -136,11 +137,11 @@ class Stream:
         self.busy = False
         self.ended = data is not None
         if self.ended and not self.is_pty:  # the settings of a pty are still read
-            os.close(self.source)  # tells the program that its reader went away
+            os.close(self.source)  # tells the program that its reader is gone
 
     def _read(self) -> bytes | None:
-        """The next output: b"" if every writer is gone, None if reading was stopped."""
-        if pty is not None:  # Windows can neither wait for a pipe nor stop waiting
+        """The next output, b"" if all writers are gone, or None if reading was stopped."""
+        if pty is not None:  # Windows can neither wait for pipes nor stop waiting
             ready = select.select([self.source, self.stop], [], [])[0]
             if self.source not in ready:
                 return None
@@ -154,7 +155,7 @@ class Stream:
                 select.select([], [self.target], [])
             except BrokenPipeError:
                 raise
-            except OSError:  # a full disk must not end the program
+            except OSError:  # a full disk must not terminate the program
                 return
 
     def _look_up(self, reproducers: list[Reproducer]) -> None:
@@ -179,7 +180,7 @@ def _pty(target: int) -> tuple[int, int]:
 
 
 def _without_output(settings: Settings) -> Settings:
-    """The settings without output processing, which the target does."""
+    """The settings without output processing, which is left to the target."""
     return [*settings[:1], settings[1] & ~termios.OPOST, *settings[2:]]
 
 
@@ -200,7 +201,7 @@ def _resize(source: int, target: int) -> None:
 
 
 def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
-    """Runs the program to its end. Raises OSError or ValueError if it cannot be started."""
+    """Runs the program until it ends. Raises OSError or ValueError if it cannot be started."""
     streams = [Stream(target, reproducers) for target in (1, 2)]
     terminals = [stream for stream in streams if stream.is_pty]
     stdout, stderr = (None if stream.inherited else stream.inner for stream in streams)
@@ -229,11 +230,11 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
-        # the program also ignores signals that are ignored here, as under nohup
+        # signals that are ignored here (as under nohup) are ignored in the program too
         if signal.getsignal(number) != signal.SIG_IGN
     }
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(0.0001)  # seconds; passing on output must not wait long for look-ups
+    sys.setswitchinterval(0.0001)  # seconds, so that output does not have to wait for look-ups
     try:
         child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         for stream in streams:
@@ -259,12 +260,12 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
 
 
 def _from_terminal(number: int) -> bool:
-    """True if the signal comes from a terminal (Ctrl-C), which also sends it to the program.
+    """True if the signal comes from a terminal (Ctrl-C), which sends it to the program too.
 
     Both processes are in the terminal's foreground group.
     """
     if number not in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) or pty is None:
-        return number == signal.SIGINT  # Windows: the console's Ctrl-C goes to both
+        return number == signal.SIGINT  # on Windows, the console sends Ctrl-C to both
     with suppress(OSError):
         terminal = os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY)
         try:

@@ -1,13 +1,15 @@
 """Finds the reproducers that match a traceback, a warning or log lines.
 
-The patterns are the `messages` of the headers. A text is read in pieces, so that a log of any
-length needs little memory. Text added by terminals and launchers is removed. The patterns are
-matched against the lines joined by spaces, so that a message wrapped over several lines is found.
+The patterns are the `messages` in the headers. A text is read in pieces, so that even a long log
+needs little memory. Text that terminals and launchers add is removed. The patterns are matched
+against the lines joined by spaces, so that messages that are wrapped over several lines are found.
 Every match of a pattern contains one of its literals. One pass over the text finds all literals,
-and a pattern is tried only if one of its literals was found. No pattern has an unbounded gap,
-because problems() reports such patterns. So the time grows with the length of the text, but barely
-with the number of patterns.  The page's script (templates/page.js) cleans, matches and ranks in the
-same way. tests/page/test_page.py compares the answers of both.
+and a pattern is tried only if one of its literals has been found. No pattern has an unbounded gap,
+because problems() rejects such patterns. The time therefore grows with the length of the text, but
+barely with the number of patterns.
+
+The script of the page (templates/page.js) cleans, matches and ranks in the same way. A test
+compares the answers of both (tests/page/test_page.py).
 """
 
 from __future__ import annotations
@@ -29,15 +31,15 @@ from ..catalog import Reproducer
 from ..causes import Cause, Group
 from .readings import READINGS, read_out
 
-# The page's script also uses these patterns (JS_DATA), which work in Python and JavaScript.
+# The page's script also uses these patterns (JS_DATA), so they work in Python and JavaScript.
 ESCAPES = (
     r"\x1b(?:"
-    r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colors, and the other commands that begin with CSI
+    r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colors and other commands that begin with CSI
     r"|\][^\x07\x1b\n]{0,4000}(?:\x07|\x1b\\)"  # titles and links (OSC)
     r"|[()][0-9A-B]|[=>@-Z\\^_]"
     r")?"
 )
-PREFIX = (  # the prefix that a launcher adds to every line of a process
+PREFIX = (  # the prefix that a launcher adds to each line of a process
     r"^(?:(?:"
     r"\[(?:rank|default)\d{1,6}\]:"  # torch, torchrun --tee
     r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
@@ -60,7 +62,7 @@ TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4"
     r"(?![\d.]{0,8},? (?:(?:and|or) (?:later|newer|above|earlier|older)|we\b))"
 )
 LOOK_BACK = 1000  # characters before a match; "Warning" there on the same line makes it a warning
-TRACEBACK = 8000  # characters before a match that are searched for its traceback
+TRACEBACK = 8000  # characters before a match to search for its traceback
 FRAME = (  # Python; rich, IPython and warnings; notebooks
     r'File "([^"\n]{1,500})", line (\d{1,9})'
     r"|([^\s:]{1,500}\.py):(\d{1,9})(?:,? in |: \w{0,60}Warning: )"
@@ -91,11 +93,11 @@ JS_DATA = {
 }
 
 PIECE = 1 << 18  # bytes read at a time
-# Characters that are searched again with the next piece, enough for a message and TRACEBACK.
+# Characters to search again with the next piece: enough for a message and TRACEBACK.
 OVERLAP = 1 << 14
-WAYS = 5000  # maximum number of ways to fill the gaps of one pattern
-END = "\0"  # ends the lines of a process, so that no message continues in another's lines
-SHORTEST_LITERAL = 6  # characters; each match of a pattern must contain a literal of this length
+WAYS = 5000  # maximum number of ways to fill the gaps in a pattern
+END = "\0"  # ends the lines of a process, so that messages do not extend to another process
+SHORTEST_LITERAL = 6  # characters; every match of a pattern must contain such a literal
 
 _ESCAPES, _PREFIX, _RULE, _TORCH_VERSION, _FRAME = (
     re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, RULE, TORCH_VERSION, FRAME)
@@ -113,7 +115,7 @@ class ExplainError(Exception):
 class Answer:
     """The meaning of one message in the text: one reproducer, or several possible causes."""
 
-    matched: str  # the part of the text that a pattern matched
+    matched: str  # the part of the text that matched a pattern
     reproducers: list[Reproducer]
     causes: list[Cause]  # empty if there is only one
     title: str  # the title of the list of causes or of the reproducer
@@ -138,17 +140,17 @@ class Explanation:
     torch_version: str | None  # the first version that the text names
     blank: bool  # True if there was no text
     readings: list[str] = field(default_factory=list)  # explanations of numbers in the text
-    last_error: str = ""  # the last line that names an error, else the text if it is short
+    last_error: str = ""  # the last line that names an error, or else the text if it is short
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
 def read(what: str | None, stdin: BinaryIO) -> Iterator[str]:
-    """The text to explain: standard input (None or "-"), the file of that name, or `what`."""
+    """The text to explain: standard input (for None or "-"), the file with that name, or `what`."""
     if what is None or what == "-":
         return _decoded(stdin)
-    # os.path returns False for impossible file names, such as a name that is too long or has a NUL
+    # os.path returns False for impossible file names, such as names that are too long or have a NUL
     if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
         try:
             return _closing(open(what, "rb"))
@@ -181,21 +183,21 @@ def _encoding(start: bytes) -> str:
         return "utf-16"
     even, odd = start[::2].count(0), start[1::2].count(0)
     few, many = sorted((even, odd))
-    if many * 4 > len(start) and few * 8 < many:  # every other byte of ASCII in UTF-16 is 0
+    if many * 4 > len(start) and few * 8 < many:  # in UTF-16, every other byte of ASCII text is 0
         return "utf-16-le" if odd > even else "utf-16-be"
     return "utf-8-sig"
 
 
-# A cleaned line: its start in the cleaned text, the prefix that the launcher added, and its text
-# with the line ending. It is a plain tuple because there are many lines.
+# A cleaned line: its position in the cleaned text, the launcher's prefix, and its text with the
+# line ending. This is a plain tuple because there are many lines.
 Line = tuple[int, str, str]
 
 
 def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
-    """The cleaned lines of every piece, preceded by the last lines of the previous piece.
+    """Yields the cleaned lines of each piece, preceded by the last lines of the previous piece.
 
-    Each window comes with a position. Matches that start before this position were found in the
-    previous window, which had the complete line.
+    Each window comes with a position. Matches that start before this position were already found in
+    the previous window, which contained the complete line.
     """
     if isinstance(text, str):
         text = map(text.__getitem__, [slice(at, at + PIECE) for at in range(0, len(text), PIECE)])
@@ -213,7 +215,7 @@ def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
-    """The same text, split at line ends, or at spaces if a line is longer than a piece."""
+    """Yields the same text, split at line ends, or at spaces if a line is longer than a piece."""
     rest = ""
     for piece in pieces:
         rest += piece
@@ -227,7 +229,7 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
-    """The non-empty lines, and the prefix of a line that continues in the next part."""
+    """Returns the non-empty lines, and the prefix of a line that continues in the next part."""
     lines = []
     part = part if part.isascii() else part.translate(_STRAIGHT)
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
@@ -265,7 +267,7 @@ class Match(NamedTuple):
 
 
 class Patterns:
-    """Patterns, each with its best match in the windows of a text."""
+    """A set of patterns, each with its best match in the windows of a text."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.found: dict[str, Match] = {}  # pattern -> its best match so far
@@ -279,7 +281,7 @@ class Patterns:
         self._automaton = _automaton(self._literals)
 
     def search(self, window: list[Line], since: int = 0) -> None:
-        if any(prefix for _, prefix, _ in window):  # groups the lines of each process
+        if any(prefix for _, prefix, _ in window):  # group the lines by process
             window = sorted(window, key=itemgetter(1))
             after = [prefix for _, prefix, _ in window[1:]] + [None]
             window = [
@@ -287,7 +289,7 @@ class Patterns:
                 for (start, prefix, text), following in zip(window, after)
             ]
         lines = _joined(window)
-        flat = lines.replace("\n", " ").replace(END, "\n")  # no gap of a pattern matches END
+        flat = lines.replace("\n", " ").replace(END, "\n")  # gaps in patterns never match END
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
         for pattern in self._likely(flat.lower()):
             best, place = self.found.get(pattern), -1
@@ -320,7 +322,7 @@ class Patterns:
 
 
 def _automaton(literals: list[str]) -> Any:
-    """A one-pass matcher for all literals. None if it cannot be installed, as on Alpine."""
+    """A one-pass matcher for all literals, or None if it cannot be installed, as on Alpine."""
     try:
         from ahocorasick_rs import AhoCorasick
     except ImportError:
@@ -329,9 +331,9 @@ def _automaton(literals: list[str]) -> Any:
 
 
 def users_line(before: str) -> str:
-    """The last "file:line" of a traceback that is not in a library, or "".
+    """The last "file:line" in a traceback that is not in a library, or "".
 
-    `before` is the text that precedes the name of an error or a warning.
+    The argument `before` is the text that precedes the name of an error or a warning.
     """
     frames = list(_FRAME.finditer(before, max(0, before.rfind("Traceback (most recent call"))))
     if not frames or len(before) - frames[-1].end() > LOOK_BACK:
@@ -347,7 +349,7 @@ def _joined(window: list[Line]) -> str:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII: as in JavaScript
+    return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII, as in JavaScript
 
 
 @dataclass
@@ -357,12 +359,12 @@ class Scan:
     found: dict[str, Match]  # pattern -> its best match
     torch_version: str | None = None
     first: str = ""  # the first line
-    lines: int = 0  # the text has at least this many
+    lines: int = 0  # a lower bound on the number of lines
     last_error: str = ""
 
 
 def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
-    """The findings for explained(). Reads a text of any length once."""
+    """Returns the findings for explained(), after reading a text of any length once."""
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     in_groups = [pattern for group in causes.load() for _, pattern, _ in group.patterns]
     patterns = Patterns([*messages, *in_groups, *(pattern for pattern, _ in READINGS)])
@@ -382,11 +384,11 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 
 
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
-    """The meaning of one program's texts. The last text is the most important.
+    """Explains the texts of a program. The last text is the most important.
 
-    Errors come before warnings, and longer matches before shorter ones. Among equal matches, the
-    match nearest to the end comes first, because a traceback names the error at its end. A text of
-    one line is also compared with the reproducers' symptoms, because some failures raise nothing.
+    Errors come before warnings, and longer matches before shorter matches. Among equal matches, the
+    match nearest to the end comes first, because a traceback names the error at its end. A single
+    line is also compared with the reproducers' symptoms, because some failures raise no error.
     """
     found: dict[str, Match] = {}
     for pattern, match in (pair for scan in scans for pair in scan.found.items()):
@@ -419,12 +421,12 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
 
 
 def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
-    """The meaning of one text."""
+    """Explains a single text."""
     return explained([scan(text, reproducers)], reproducers)
 
 
 def find(text: str | Iterable[str], reproducers: list[Reproducer]) -> list[Answer]:
-    """The answers for one text, best first."""
+    """The answers for a single text, best first."""
     return look_up(text, reproducers).answers
 
 
@@ -435,7 +437,7 @@ def torch_version(text: str | Iterable[str]) -> str | None:
 
 def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
     """The reproducers whose symptom occurs first in the line."""
-    # The symptom of an error is part of its message, and may also be part of other messages. So it
+    # The symptom of an error is part of its message, but may also be part of other messages, so it
     # has to match the whole line.
     lowered = line.lower()
     likely = [
@@ -536,7 +538,7 @@ def _of_group(
 
 
 def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
-    """Id -> match, for the causes of one error that the text itself names in a warning.
+    """Maps id -> match for the causes of one error that the text itself names in a warning.
 
     The warning must differ from the title and from the messages of other causes. Errors do not
     count, because several errors may be parts of one message.
@@ -574,7 +576,7 @@ def literals(pattern: str) -> tuple[str, ...]:
             run += token[-1]
             continue
         if token in "*?" or token[0] == "{":
-            run = run[:-1]  # a repeated character may be absent
+            run = run[:-1]  # a repeated character may also be absent
         longest[-1] = max(longest[-1], run.lower(), key=len)
         run = ""
         if token == "|" and not depth:
@@ -583,7 +585,7 @@ def literals(pattern: str) -> tuple[str, ...]:
 
 
 def _ways(pattern: str, unbounded: float) -> float:
-    """An upper bound on the ways to fill a pattern's gaps. A repeated group has infinitely many."""
+    """An upper bound on the ways to fill a pattern's gaps. It is infinite for a repeated group."""
     ways, before = 1.0, ""
     for token in _TOKEN.findall(pattern):
         if token in "*+":
@@ -595,11 +597,11 @@ def _ways(pattern: str, unbounded: float) -> float:
     return ways
 
 
-_PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, text ends
+_PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, ends of text
 
 
 def problems(r: Reproducer) -> list[str]:
-    """Header patterns that would make `explain` slow or fail on the site."""
+    """Reports patterns in a header that would make `explain` slow or would fail on the site."""
     wrong = []
     for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
         wrong += [

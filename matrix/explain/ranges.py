@@ -10,24 +10,24 @@ from .. import torches
 from ..evidence.states import BY_NAME, Standing
 from .text import NOT_MEASURED
 
-# (state, text, tone) if the failure was never reproduced. The first state that occurs is used.
+# (state, text, tone) for failures that were never reproduced. The first state that occurs is used.
 _NEVER = (("absent", "not affected", "good"), ("unavailable", "unavailable", "quiet"))
 
 
 class Part(NamedTuple):
     text: str
-    tone: str  # of verdicts.TONES
+    tone: str  # one of verdicts.TONES
     change: bool = False  # True if the failure appeared or disappeared in that release
 
 
 @dataclass(frozen=True)
 class Range:
-    """The line for one device. The parts for the newest releases come first."""
+    """The line for a device. The parts for the newest releases come first."""
 
     device: str
     measured: tuple[Part, ...]
-    expected: tuple[Part, ...]  # according to the header, for releases without measurements
-    date: str  # of the newest measurement, "" if there is none
+    expected: tuple[Part, ...]  # the header's expectation, for releases without measurements
+    date: str  # the date of the newest measurement, or ""
     stand_in: str = ""
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Range:
 def load(
     device: str, standings: dict[str, Standing], releases: list[torches.Torch], stand_in: str = ""
 ) -> Range:
-    """The range of one reproducer. `standings` has every release, oldest first."""
+    """The range of a reproducer. `standings` contains every release, oldest first."""
     states = list(standings.values())
     return Range(
         device,
@@ -52,7 +52,7 @@ def load(
 
 
 def parts(states: list[str], releases: list[torches.Torch]) -> list[Part]:
-    """The parts for one state per release, oldest first. Releases with "" are omitted."""
+    """The parts for one state per release, oldest first. Releases whose state is "" are omitted."""
     oldest_first: list[Part] = []
     first = 0
     for state, run in groupby(states):

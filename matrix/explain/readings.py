@@ -1,7 +1,8 @@
-"""Explains the numbers in a message, such as a mismatched dimension or the sizes of allocations.
-Each reading is a pattern and a function of its groups. The function returns a short explanation, or
-"" if the numbers explain nothing. The page's script (templates/page.js) uses the same patterns and
-has functions of the same names. tests/page/test_page.py compares the sentences of both.
+"""Explains the numbers in a message, such as mismatched dimensions or the sizes of allocations.
+Each reading consists of a pattern and a function of its groups. The function returns a short
+explanation, or "" if the numbers explain nothing. The script of the page (templates/page.js) uses
+the same patterns, and functions with the same names. A test compares the sentences of both
+(tests/page/test_page.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ SHAPE = r"(?:torch\.Size\()?\[([\d, ]{0,60})\]\)?"
 
 def memory(*sizes: str) -> str:
     """Explains the sizes that CUDA's allocator prints, each with its unit: requested, total, free,
-    used by tensors, reserved but unused.
+    used by tensors, and reserved but unused.
     """
     asked, total, free, tensors, unused = map(_bytes, sizes[::2], sizes[1::2])
     asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
@@ -157,7 +158,7 @@ def _shown(sizes: list[int]) -> str:
     return f"[{', '.join(map(str, sizes))}]"
 
 
-# The patterns work in Python and in JavaScript, and ignore case.
+# The patterns work in both Python and JavaScript, and ignore case.
 READINGS: list[tuple[str, Callable[..., str]]] = [
     (
         rf"Tried to allocate {SIZE}\. GPU \d{{1,3}} has a total capaci?ty of {SIZE} of which "
@@ -206,6 +207,6 @@ READINGS: list[tuple[str, Callable[..., str]]] = [
 
 
 def read_out(pattern: str, read: Callable[..., str], text: str) -> str:
-    """The explanation of a text that matches the pattern of a reading."""
+    """The explanation for a text that matches the pattern of a reading."""
     match = re.match(pattern, text, re.IGNORECASE | re.ASCII)
     return read(*match.groups()) if match else ""

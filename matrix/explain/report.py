@@ -1,6 +1,7 @@
-"""Writes a report about one reproducer, ready to paste, for a reader with little time.  The report
-starts with the verdict, a complete program, its output and the expected result. Earlier reports and
-the origin of the failure follow. The versions are collapsed at the end.
+"""Writes a report about a reproducer, ready to paste, for readers with little time.
+
+The report starts with the verdict, a complete program, its output, and the expected result. Earlier
+reports and the origin of the failure follow. The versions are in a collapsed section at the end.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ EXPECTED = {
     "oom": "the memory is given back and the step fits, as with the control.",
 }
 _TRACKED = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull|discussions)/(\d+)")
-# Characters that Markdown treats as markup outside backticks, as in "a hook of __init__".
+# Characters that Markdown treats as markup outside of backticks, as in "a hook of __init__".
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|<|\*")
-# Mentions of the popular fix in a docstring, because the program does not contain that fix.
+# Mentions of the popular fix in a docstring. The program does not contain that fix.
 _ASIDE = re.compile(r" \(popular fix\)|(?<=\()popular fix[,;] ")
 
 ReportError = NothingObserved
@@ -43,10 +44,10 @@ ReportError = NothingObserved
 def from_records(
     reproducer: Reproducer, records: list[Record], device: str | None, minor: str | None = None
 ) -> Observation:
-    """The measurement on this release, or on the newest measured release.
+    """Returns the measurement on this release, or on the newest measured release.
 
-    Among several devices, the first that shows the failure is used. Raises ReportError if there is
-    no measurement.
+    If there are several devices, the first device that shows the failure is used. Raises
+    ReportError if there is no measurement.
     """
     affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
     devices = [device] if device else affected or reproducer.devices
@@ -80,9 +81,9 @@ def report(
     venue: str | None = None,
     upstream: bool = False,
 ) -> str:
-    """The text to paste. By default, a bug of PyTorch is formatted for its tracker (`github`).
+    """Returns the text to paste. By default, a PyTorch bug is formatted for its tracker (`github`).
 
-    Raises ReportError if there is nothing to report, or nothing that belongs at that venue.
+    Raises ReportError if there is nothing to report, or nothing that belongs in that venue.
     """
     is_torch_bug = reproducer.origin == "torch"
     venue = venue or ("github" if is_torch_bug else "forum")
@@ -116,7 +117,7 @@ def report(
 
 
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Sentences that state where the failure was reproduced, and the measurements elsewhere."""
+    """States where the failure was reproduced, and what was measured elsewhere."""
     stand_in = _escaped(reproducer.stand_in.get(seen.device, ""))
     device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
@@ -149,7 +150,7 @@ def _printed(seen: Observation) -> str:
 
 
 def _explanation(reproducer: Reproducer) -> str:
-    """The docstring with one line per paragraph, because GitHub preserves line breaks."""
+    """The docstring with each paragraph on one line, because GitHub preserves line breaks."""
     paragraphs = _ASIDE.sub("", reproducer.doc).split("\n\n")
     return "\n\n".join(_escaped(" ".join(paragraph.split())) for paragraph in paragraphs)
 
@@ -157,7 +158,7 @@ def _explanation(reproducer: Reproducer) -> str:
 def _escaped(text: str) -> str:
     """The text with Markdown escaped, except between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # an unclosed backtick
+    if len(parts) % 2 == 0:  # a backtick is not closed
         return text
     parts[::2] = [
         _MARKUP.sub(lambda match: "".join(f"\\{sign}" for sign in match[0]), part)
@@ -183,7 +184,7 @@ def _nothing_to_report(reproducer: Reproducer, seen: Observation, measured: Meas
 
 
 def _refuse_as_new(reproducer: Reproducer, states: States) -> None:
-    """Raises ReportError if the bug is or may be reported, or if the newest torch lacks it."""
+    """Raises ReportError if the bug may already be reported, or is absent on the newest torch."""
     id, reports = reproducer.id, reproducer.upstream_reports or reproducer.reports
     if reproducer.upstream != UNREPORTED:
         where = "\n  ".join(map(_numbered, reports))
@@ -218,7 +219,7 @@ def _list(title: str, links: tuple[str, ...]) -> str:
 
 
 def _numbered(link: str) -> str:
-    """ "pytorch/pytorch#7: https://..." if the thread has a number, else the link."""
+    """ "pytorch/pytorch#7: https://..." if the thread has a number, or else the link."""
     match = _TRACKED.match(link)
     return f"{match[1]}#{match[2]}: {link}" if match else link
 
@@ -229,7 +230,7 @@ def _block(text: str, language: str = "") -> str:
 
 
 def permalink(reproducer: Reproducer) -> str:
-    """The URL of the file at this commit if the clone's origin is a public host. Otherwise the
+    """The URL of the file at this commit if the origin of the clone is a public host, or else the
     version, the commit and the path.
     """
 
@@ -237,12 +238,12 @@ def permalink(reproducer: Reproducer) -> str:
         command = ["git", "-C", str(reproducer.path.parent), *arguments]
         try:
             result = subprocess.run(command, capture_output=True, text=True)
-        except OSError:  # no git
+        except OSError:  # git is not installed
             return ""
         return result.stdout.strip() if result.returncode == 0 else ""
 
     path = f"repros/{reproducer.id}.py"
-    if not CLONE:  # a repository that contains site-packages is the user's own
+    if not CLONE:  # a repository around site-packages belongs to the user
         return f"torch-repros {__version__}, {path}"
     commit, origin = git("rev-parse", "HEAD"), git("remote", "get-url", "origin")
     tag = git("describe", "--tags", "--exact-match")
@@ -253,9 +254,9 @@ def permalink(reproducer: Reproducer) -> str:
 
 
 def since(reproducer: Reproducer, states: States) -> str:
-    """Per device, the release since which every measured release has shown the failure.
+    """For each device, the release since which all measured releases have shown the failure.
 
-    "" if the newest release does not show the failure on any device.
+    Returns "" if the newest release does not show the failure on any device.
     """
     sentences = []
     for device in reproducer.devices:
@@ -271,7 +272,7 @@ def since(reproducer: Reproducer, states: States) -> str:
 
 
 def unreported(reproducers: list[Reproducer], states: States) -> dict[Reproducer, str]:
-    """The unreported bugs of PyTorch that the newest measured torch still has.
+    """The unreported PyTorch bugs that are still present in the newest measured torch.
 
     Maps each bug to the result of since().
     """

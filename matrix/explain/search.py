@@ -1,10 +1,10 @@
-"""Finds reproducers and lists of causes by a symptom in a user's words, if any entry is close.
+"""Finds reproducers and lists of causes for a symptom in a user's words, if any entry is close.
 SQLite's full-text search ranks the entries with BM25 over stemmed words. The title and the search
 phrases have the largest weights. BM25 also ranks entries that have little to do with the query, so
-entries that are not close are left out. An entry is close if one of its phrases (title, search
-phrase, name) has enough of the query's words, and all its phrases together have enough of the
-query's weight. A word that occurs in fewer entries has a greater weight. Both limits were measured
-(docs/demand.md).
+entries that are not close are omitted. An entry is close if one of its phrases (title, search
+phrase, name) contains enough of the query's words, and all of its phrases together contain enough
+of the query's weight. Words that occur in fewer entries have a larger weight. Both limits were
+determined by measurements (docs/demand.md).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ BEST = "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 6, 8, 2
 HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
 IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
-# The number of query words that one phrase must have (all words of a shorter query), and the share
-# of the weight that all phrases together must have.
+# The number of query words that one phrase must contain (all words, if the query is shorter), and
+# the share of the weight that all phrases together must contain.
 WORDS, SHARE = 2, 0.2
-# The same limits for a query that is probably not about a symptom: the text of an error, which
-# explain handles; a how or what question; or a query about another library, an installation or a
-# driver.
+# The same limits for a query that is probably not about a symptom: the text of an error (which
+# explain handles), a "how" or "what" question, or a query about another library, an installation or
+# a driver.
 MORE_WORDS, MORE_SHARE = 3, 0.6
 NO_SYMPTOM = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|[Ee]rror:|ERROR"
@@ -67,11 +67,11 @@ ELSEWHERE = frozenset(
 
 @dataclass
 class Found:
-    """One reproducer, or a list of causes."""
+    """A reproducer, or a list of causes."""
 
     title: str
     reproducers: list[Reproducer]
-    causes: tuple[Cause, ...]  # () for a reproducer
+    causes: tuple[Cause, ...]  # empty for a reproducer
 
     @property
     def ids(self) -> list[str]:
@@ -82,7 +82,7 @@ class Index:
     """The reproducers and lists of causes, indexed for many queries."""
 
     def __init__(self, reproducers: list[Reproducer]) -> None:
-        self._found: list[Found] = []  # the entry for each row of pages
+        self._found: list[Found] = []  # the entry for each row of `pages`
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(TABLES)
         for row, (entry, phrases, page) in enumerate(_entries(reproducers), 1):
@@ -92,7 +92,7 @@ class Index:
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
-        """The entries close to the query, best first."""
+        """The entries that are close to the query, best first."""
         words = list(dict.fromkeys(re.findall(r"[^\W_]+", _usual(query))))
         words = [word for word in words if word not in STOP_WORDS]
         if not words:
@@ -124,13 +124,13 @@ class Index:
 
 
 def phrases_of(id: str, folder: Path = PHRASES) -> list[str]:
-    """Users' phrases for a failure that its title and docstring lack (phrases/FAMILY/NAME.txt)."""
+    """Users' phrases that the failure's title and docstring lack (phrases/FAMILY/NAME.txt)."""
     path = folder / f"{id}.txt"
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
-    """One line per problem in the files of search phrases."""
+    """One line per problem in the files with search phrases."""
     wrong = []
     for path in sorted(folder.glob("**/*.txt")):
         if path.relative_to(folder).with_suffix("").as_posix() not in ids:
@@ -146,7 +146,7 @@ def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
 
 @cache
 def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
-    """A pattern that matches all synonyms, and for each synonym the first phrase of its line."""
+    """A pattern that matches all synonyms, and the first phrase on each synonym's line."""
     lines = SYNONYMS.read_text(encoding="utf-8").splitlines()
     pairs = [line.split(" = ") for line in reversed(lines) if not line.startswith("#")]
     usual = {other: first for first, others in pairs for other in others.split(", ")}
@@ -156,13 +156,13 @@ def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
 
 @cache
 def _usual(text: str) -> str:
-    """The text in lowercase, with each synonym replaced by the first phrase of its line."""
+    """The text in lowercase, with each synonym replaced by the first phrase on its line."""
     others, usual = _synonyms()
     return others.sub(lambda other: usual[other.group()], text.lower())
 
 
 def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tuple[str, ...]]]:
-    """All entries, each with its phrases and the COLUMNS of its page."""
+    """All entries, each with its phrases and with the COLUMNS of its page."""
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     entries = []
     for reproducer in reproducers:

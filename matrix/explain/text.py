@@ -1,4 +1,4 @@
-"""Writes the terminal output for a reproducer: a summary or the full text."""
+"""Formats a reproducer for the terminal, as a summary or in full."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = 17  # of a brief answer below its title, the matched text and the user's
 
 @dataclass(eq=False)
 class Measured:
-    """The measurements, read once for all reproducers in an answer."""
+    """The measurements, which are read once for all reproducers in an answer."""
 
     releases: list[torches.Torch]
     states: States
@@ -40,7 +40,7 @@ class Measured:
         return cls(torches.load(), States(records))
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
-        """States whether the user's torch is affected, as measured or as the header expects."""
+        """States whether the user's torch is affected, as measured or as expected by the header."""
         if version is None:
             return f"affects torch {', '.join(self._since(reproducer)) or 'on no device'}"
         minor = torches.minor(version)
@@ -64,7 +64,7 @@ class Measured:
         return states <= {"absent", "unavailable"}
 
     def _since(self, reproducer: Reproducer) -> list[str]:
-        """Per affected device, the releases stated in the header, and the measurements."""
+        """For each affected device, the releases that the header states, and the measurements."""
         return [
             f"{specifier} on {device} ({self._measured(standings) or NOT_MEASURED})"
             for device in reproducer.devices
@@ -73,14 +73,14 @@ class Measured:
         ]
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
-        """Per device, the results on measured releases and the expected results on the others."""
+        """For each device, the results on measured releases, and the expected results elsewhere."""
         return [
             self.range(reproducer, device, self.states.standings(reproducer, device, self.minors))
             for device in reproducer.devices
         ]
 
     def range(self, reproducer: Reproducer, device: str, standings: dict[str, Standing]) -> str:
-        """The line for one device."""
+        """The line for a device."""
         star = reproducer.stand_in.get(device, "")
         star = f" (stand-in: {star})" if star else ""
         parts = (self._measured(standings), self._expected(standings))
@@ -100,7 +100,7 @@ class Measured:
         return f"{NOT_MEASURED}: {self._spans(words)}" if any(words) else ""
 
     def note(self, reproducer: Reproducer, pattern: str) -> str:
-        """The releases that raised this text, if they differ from those with the failure, else "".
+        """The releases that raised this text, if they differ from those with the failure, or "".
 
         The wording may change before the failure is fixed, and a text may belong to another device.
         """
@@ -118,7 +118,7 @@ class Measured:
         return f"this text was raised on {torches.span(raised, self.releases)}"
 
     def said(self, reproducer: Reproducer, matched: str) -> str:
-        """The note on the matched part of a user's text, or ""."""
+        """The note for the matched part of a user's text, or ""."""
         text = " ".join(matched.split())
         patterns = [
             pattern for pattern in reproducer.texts if re.search(pattern, text, re.IGNORECASE)
@@ -128,7 +128,7 @@ class Measured:
 
     @cache  # noqa: B019  # few reproducers differ in their words
     def _spans(self, words: tuple[str, ...]) -> str:
-        """ "reproduced on 2.3 to 2.15", from one word per release. Releases with "" are omitted."""
+        """ "reproduced on 2.3 to 2.15", given a word per release. Releases with "" are omitted."""
         spans: dict[str, list[str]] = {}
         for word, minor in zip(words, self.minors):
             if word:
@@ -308,7 +308,7 @@ def as_json(
     measured: Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """An explanation for scripts. `format` changes if a key is removed or changes its meaning."""
+    """The explanation for scripts. `format` changes if a key is removed or its meaning changes."""
     return {
         "format": 1,
         "torch": version,
@@ -352,7 +352,7 @@ def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> di
 
 
 def advice(reproducer: Reproducer) -> dict[str, str]:
-    """Label -> the lines to write, without the fix and with the fix."""
+    """Maps a label to the lines to write, without and with the fix."""
     needs = f" (torch {reproducer.right_requires})" if reproducer.right_requires else ""
     return {
         label: lines

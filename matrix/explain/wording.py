@@ -12,17 +12,17 @@ except ImportError:  # Python 3.10
     import sre_constants as code  # type: ignore[no-redef]
     import sre_parse as parser
 
-GAP = "…"  # stands for text that varies
+GAP = "…"  # represents text that varies
 _EMPTY = (code.AT, code.ASSERT, code.ASSERT_NOT)
 _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT)
 
 
 def readable(pattern: str) -> str:
-    """A text that the pattern matches, with N for a number and … for text that varies."""
+    """A text that matches the pattern, with N for numbers and … for text that varies."""
     text = _text(parser.parse(pattern))
     text = re.sub(
         r"^([^\s']+)'(?=\s)", r"'\1'", text
-    )  # a pattern may begin or end inside a quotation
+    )  # patterns may begin or end inside a quotation
     text = re.sub(r"(?<=\s)'(\w+)$", r"'\1'", text)
     return re.sub(f" ?{GAP}(?:[ {GAP}]*{GAP})? ?", _spaced, text).strip()
 
@@ -39,7 +39,7 @@ def _token(kind: Any, value: Any) -> str:
     if kind is code.LITERAL:
         return chr(value)
     if kind is code.ANY:
-        return "'"  # patterns use a dot for a quotation mark, which differs between versions
+        return "'"  # a dot matches quotation marks, which differ between versions
     if kind is code.SUBPATTERN:
         return _text(value[-1])
     if kind is code.BRANCH:

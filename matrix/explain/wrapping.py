@@ -1,4 +1,4 @@
-"""Wraps text to the width of a terminal. Text for a pipe is left unchanged."""
+"""Wraps text to the width of the terminal. Text for a pipe is left unchanged."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
-WIDEST = 100  # columns; a longer line is hard to read
-# Kept on one line so that users can copy them: commands and anything in backquotes.
+WIDEST = 100  # columns; longer lines are hard to read
+# Commands and anything in backquotes are kept on one line, so that users can copy them.
 _WORD = r"--[a-z-]+|\w+/[\w./]+|ID|DIR|PATH|forum|\d[\d.]*|(?<=vendor )\w+"
 _WHOLE = re.compile(rf"torch-repros [a-z]+(?: (?:{_WORD}))*|`[^`\n]+`")
 _MARGIN = re.compile(r" *(?:- |\d+\. )?")  # includes a list marker
@@ -20,19 +20,19 @@ class Code(str):
 
 
 class Prose(str):
-    """Paragraphs with insignificant line breaks, such as the paragraphs of a docstring."""
+    """Paragraphs whose line breaks are insignificant, as in a docstring."""
 
 
 def width(stream: TextIO | None) -> int | None:
-    """The maximum number of columns on this stream. None if it is closed or not a terminal.
+    """The maximum number of columns on a stream, or None if it is closed or not a terminal.
 
-    A script that reads the output gets the same lines regardless of the window size.
+    Scripts that read the output get the same lines regardless of the window size.
     """
     return min(shutil.get_terminal_size().columns, WIDEST) if stream and stream.isatty() else None
 
 
 def wrap(texts: Iterable[str], width: int | None) -> str:
-    """The texts, one per line. A line that is too long continues below, indented."""
+    """Joins the texts, one per line. Lines that are too long continue below, indented."""
     if width is None:
         return "\n".join(texts)
     return "\n".join(line for text in texts for line in _wrapped(text, width))
@@ -53,7 +53,7 @@ def _hang(line: str) -> int:
 
 
 def hang(line: str, indent: int, width: int) -> str:
-    """The line, wrapped between words. `indent` applies to every line except the first."""
+    """Wraps a line between words. `indent` applies to every line except the first."""
     whole = _WHOLE.sub(lambda match: match[0].replace(" ", "\0"), line)
     wrapped = textwrap.fill(
         whole,

@@ -1,1 +1,1 @@
-"""Measuring: the worker in the interpreter under test, the runner, environments, and saving."""
+"""Measures reproducers: the worker, the runner, environments, and the saving of results."""

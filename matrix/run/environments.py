@@ -1,4 +1,4 @@
-"""Creates temporary environments with uv, each with one torch."""
+"""Creates temporary environments with uv, each with one release of torch."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..devices import BY_NAME
 from ..torches import Torch
 from . import processes
 
-# Bytes. With less free space, uv's cache is not used. One torch takes at most 7 GB unpacked.
+# In bytes. With less free space, uv's cache is not used. Unpacked, torch takes at most 7 GB.
 SMALL_DISK = 15 * 2**30
 
 
 class EnvironmentFailed(Exception):
-    """uv is missing or failed. A failed environment leaves no files behind."""
+    """uv is missing or has failed. A failed environment leaves no files behind."""
 
 
 def find_uv() -> str:
-    """The uv executable: on PATH, or from the Python package `uv`."""
+    """The uv executable, from PATH or from the Python package `uv`."""
     beside = Path(sys.executable).parent / ("uv.exe" if os.name == "nt" else "uv")
     uv = shutil.which("uv") or (str(beside) if beside.exists() else None)
     if uv is None:
@@ -34,8 +34,8 @@ def find_uv() -> str:
 
 
 def default_root(uv: str) -> Path:
-    """The folder next to uv's cache. On the same file system, an environment consists of links and
-    takes a second to create.
+    """The folder next to uv's cache. On the same file system, an environment consists of links, so
+    creating it takes only a second.
     """
     cache = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True).stdout.strip()
     return (Path(cache) if cache else Path.home() / ".cache" / "uv").parent / "torch-repros"
@@ -45,19 +45,19 @@ def default_root(uv: str) -> Path:
 def environment(
     torch: Torch, device: str = "cpu", root: Path | None = None, keep: bool = False
 ) -> Iterator[str]:
-    """The interpreter of an environment with this torch and numpy. Unless `keep` is set, the
-    environment is removed afterwards.
+    """Yields the interpreter of an environment with this torch and numpy. The environment is
+    removed afterwards, unless `keep` is set.
 
-    Another process that needs the same environment has to wait. The build for the device is
-    installed from PyTorch's index if the index can be reached. Otherwise the default index is used,
-    whose Linux build is a CUDA build of several GB that also runs on the CPU.
+    Other processes that need the same environment have to wait. The build for the device is
+    installed from PyTorch's index if the index is reachable. Otherwise, the default index is used.
+    Its build for Linux is a CUDA build of several GB, which also runs on the CPU.
     """
     backend = BY_NAME[device].wheels
     uv = find_uv()
     root = root or default_root(uv)
     folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    complete = folder / "complete"  # written last; without it, the creation was interrupted
+    complete = folder / "complete"  # written last; if it is missing, the creation was interrupted
     with _locked(folder), processes.leaving_by_exception():
         if not complete.exists():
             try:
@@ -80,7 +80,7 @@ def environment(
 
 @contextlib.contextmanager
 def _without_pythonpath() -> Iterator[None]:
-    """Removes PYTHONPATH, which could hide the environment's packages, torch included."""
+    """Removes PYTHONPATH, which could hide the environment's packages, including torch."""
     path = os.environ.pop("PYTHONPATH", None)
     try:
         yield
@@ -90,7 +90,7 @@ def _without_pythonpath() -> Iterator[None]:
 
 
 def _remove(folder: Path) -> None:
-    """Removes an environment. If the process is killed, the rest does not count as complete."""
+    """Removes an environment. If this is interrupted, the remainder does not count as complete."""
     with contextlib.suppress(OSError):
         (folder / "complete").unlink()
     shutil.rmtree(folder, ignore_errors=True)
@@ -148,7 +148,7 @@ def _completed(
 
 
 def missing_releases(releases: list[Torch], uv: str) -> list[str]:
-    """The final releases missing from torches.toml: new minors and new patches of listed minors."""
+    """The final releases missing in torches.toml: new minors, and new patches of listed minors."""
     command = [
         uv,
         "tool",

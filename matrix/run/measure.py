@@ -1,4 +1,4 @@
-"""Measures reproducers and saves each result immediately, so that a killed run can be resumed."""
+"""Measures reproducers, and saves each result immediately so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def today() -> str:
 
 
 def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
-    """True if the measurement is of the current code and, if the code ran, has enough runs."""
+    """True if the measurement is of the current code and, if the code was run, has enough runs."""
     if measurement is None or measurement.is_stale(reproducer):
         return False
     return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
@@ -39,7 +39,7 @@ def lacking(
     repeat: int,
     again: bool,
 ) -> list[Reproducer]:
-    """The reproducers still to measure on this device. With `again`, all of them."""
+    """The reproducers that still have to be measured on this device (all, with `again`)."""
     return [
         reproducer
         for reproducer in reproducers
@@ -51,7 +51,7 @@ def lacking(
 def measured_here(
     reproducer: Reproducer, device: str, measured: list[Record]
 ) -> Iterator[tuple[Record, Measurement]]:
-    """The measurements of the current code on this kind of machine, oldest torch first."""
+    """Yields the measurements of the current code on this kind of machine, oldest torch first."""
     for record, measurement in records.fresh(measured, reproducer, device):
         if (record.platform, record.machine) == (sys.platform, platform.machine()):
             yield record, measurement
@@ -60,7 +60,7 @@ def measured_here(
 def describe(
     build: dict[str, Any], state: dict[str, Any], device: str, kind: str, command: str
 ) -> tuple[Record, Source]:
-    """An empty record for measurements of this build and device, and their source."""
+    """Returns an empty record for measurements of this build and device, and their source."""
     from .. import __version__
 
     hardware = {
@@ -98,8 +98,8 @@ def record(
     progress: Callable[[int, int], None] = lambda done, total: None,
     release: str = "",
 ) -> tuple[Record, list[Result]]:
-    """Measures everything missing from this interpreter's record. Returns the record and the new
-    results.
+    """Measures everything that is missing in this interpreter's record. Returns the record and the
+    new results.
 
     Raises RunnerError if the interpreter or the device cannot be used, or if its torch is not the
     expected release. Raises RecordsError if the record cannot be read.
@@ -130,7 +130,7 @@ def record(
 
 
 def _saved(empty: Record, folder: Path) -> Record:
-    """The record in the folder, including measurements that a killed run left in its journal."""
+    """The record in the folder, including measurements that a killed run left in the journal."""
     saved, problems = records.read(store.save(empty, folder))
     if problems:
         raise RecordsError("\n".join(problems))

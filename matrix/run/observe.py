@@ -21,7 +21,7 @@ NAME = "repro.py"  # the program's file name, which its traceback shows
 LINES = 40  # the maximum number of output lines in a report
 COLUMNS = 300
 _FRAME = re.compile(r'(?m)^ *File ".*\n(?:    .*\n)*')
-# The path of an installed library or Python reveals more about the user than about the failure.
+# Paths of installed libraries and of Python reveal more about the user than about the failure.
 _INSTALLED = re.compile(
     r'(File "|^)[^"\s]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))',
     re.IGNORECASE | re.MULTILINE,
@@ -29,8 +29,8 @@ _INSTALLED = re.compile(
 
 
 def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Observation:
-    """Runs the reproducer once with this interpreter's torch. If the failure is reproduced, also
-    runs the report's program.
+    """Runs the reproducer once with this interpreter's torch and, if the failure is reproduced, the
+    report's program.
 
     Raises runner.RunnerError or NothingObserved.
     """
@@ -42,7 +42,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
             raise runner.RunnerError(f"{reproducer.id} concerns {', '.join(wanted)}: {why}")
         report = runner.run([reproducer], worker, tuple(usable))
     results = [result for result in report.results if result.runs]
-    # a device that shows the failure, if any does
+    # prefer a device that shows the failure
     best = min(results, key=lambda result: result.verdict != "reproduced", default=None)
     if best is None:
         raise NothingObserved(f"{reproducer.id} cannot be run here: {report.results[0].detail}")
@@ -65,7 +65,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 
 
 def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
-    """The program's output, followed by the signal or the time limit that ended the program."""
+    """The program's output, followed by the signal or time limit that ended the program."""
     limit = seconds + (runner.startup() if startup is None else startup)
     with (
         processes.leaving_by_exception(),
@@ -96,7 +96,7 @@ def run_program(text: str, python: str, seconds: float, startup: float | None = 
 
 
 def short(text: str) -> str:
-    """The output, shortened for a report. A long traceback loses its frames, but not its errors."""
+    """Shortens the output for a report. A long traceback loses its frames but not its errors."""
     text = printable(text.replace("\r", ""))
     if text.count("\n") > LINES:
         text = _FRAME.sub("", text)
@@ -110,7 +110,7 @@ def short(text: str) -> str:
 
 
 def _collect_env(python: str, build: dict[str, Any]) -> str:
-    """The output of collect_env in the tested interpreter, without the CPU vulnerabilities."""
+    """The output of collect_env in the tested interpreter, except the CPU vulnerabilities."""
     command = [python, "-m", "torch.utils.collect_env"]
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Starts processes that end with the process that waits for them, even if a signal ends it."""
+"""Starts processes that end when the process that waits for them ends, even because of a signal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-# The default action of these signals would leave child processes and temporary files behind.
+# By default, these signals would leave child processes and temporary files behind.
 LEAVE_BY = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
 def leaving_by_exception() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP raise SystemExit, as Ctrl-C raises KeyboardInterrupt."""
+    """Makes SIGTERM and SIGHUP raise SystemExit, just as Ctrl-C raises KeyboardInterrupt."""
     numbers = [number for number in LEAVE_BY if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
         numbers = []
@@ -32,9 +32,10 @@ def leaving_by_exception() -> Iterator[None]:
 
 @contextlib.contextmanager
 def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """Starts a process in its own session. Afterwards kills it and every process it started.
+    """Starts a process in its own session. Afterwards, kills it and all processes it has started.
 
-    subprocess.run() leaves the process running if a signal handler raises before Popen() returns.
+    With subprocess.run(), the process would keep running if a signal handler raised an error before
+    Popen() returned.
 
     Raises:
         OSError: the process cannot be started.
@@ -46,12 +47,12 @@ def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any
         yield process
     finally:
         if process is not None:
-            with process:  # waits, and closes the pipes
+            with process:  # waits for the process and closes the pipes
                 kill(process)
 
 
 def kill(process: subprocess.Popen[Any]) -> None:
-    """Kills the process, which leads its own session, and every process that it started."""
+    """Kills the process, which leads its own session, and all processes that it has started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -61,7 +62,7 @@ def kill(process: subprocess.Popen[Any]) -> None:
 
 @contextlib.contextmanager
 def _holding_signals() -> Iterator[None]:
-    """Until the end of the block, delays signals whose handlers may raise."""
+    """Delays signals whose handlers may raise an error until the end of the block."""
     received: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():

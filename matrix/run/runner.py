@@ -30,13 +30,13 @@ from .worker.child import remove
 WORKER = Path(__file__).with_name("worker") / "__main__.py"
 STARTUP = 120.0  # seconds that an interpreter has to import torch, unless the variable is set
 STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
-PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
-GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker is considered dead
+PROBE = {"timeout": 120.0, "memory": 4096}  # limits for a probe, in seconds and MiB
+GRACE = 30.0  # seconds after a run's time limit before a silent worker is considered dead
 CLOSING = 10.0  # seconds that a worker has to end its children
-PROCESSES = 16  # at most this many, each with its own torch; additional repeats share them
-DEATHS = 5  # consecutive worker deaths that are tolerated without a completed run
+PROCESSES = 16  # maximum number, each with its own torch; additional repeats share them
+DEATHS = 5  # consecutive worker deaths that are tolerated if no run completes
 FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
-LINE = 4 * 2**20  # bytes of a line; the worker never writes a longer line
+LINE = 4 * 2**20  # maximum bytes of a line; the worker never writes longer lines
 LOG = 64 * 2**10  # bytes of the worker's stderr that are read
 
 
@@ -54,7 +54,7 @@ def startup() -> float:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run. `report` has the results so far, out of `total`."""
+    """Ctrl-C was pressed during a run. `report` has the results so far, out of `total`."""
 
     def __init__(self, report: Report, total: int) -> None:
         self.report, self.total = report, total
@@ -77,12 +77,12 @@ class Report:
 
 
 class Process:
-    """One worker process. Its messages arrive in `inbox` as (process, message). The last message is
+    """A worker process. Its messages arrive in `inbox` as (process, message). The last message is
     None.
 
     A thread reads the pipe, because Windows cannot wait for several pipes at once. Lines without
-    the token are not messages: an interpreter may print at startup, and a reproducer may find the
-    pipe.
+    the token are not messages, because an interpreter may print text at startup, and a reproducer
+    may find the pipe.
     """
 
     def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
@@ -93,7 +93,7 @@ class Process:
         self.ready = False
         self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
         try:
-            # The worker creates and removes this folder, whose name cannot be guessed beforehand.
+            # The worker creates and removes this folder. Its name cannot be guessed in advance.
             self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
             # Importing torch creates this folder.
             caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
@@ -169,7 +169,7 @@ class Process:
         return None
 
     def last_words(self) -> str:
-        """The reason why this process is not, or is no longer, a worker."""
+        """The reason why this process is not a worker, or no longer is."""
         if len(self.foreign) > FOREIGN:
             return f"printed more than {FOREIGN // 2**10} kB; expected a Python interpreter"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -193,7 +193,7 @@ class Process:
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
             self.popen.stdin.close()  # tells the worker to end
-        if self.ready:  # else it may be stuck importing torch, and has no children yet
+        if self.ready:  # otherwise, it may be stuck importing torch, but has no children yet
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.popen.wait(CLOSING)
         self.kill()
@@ -203,12 +203,14 @@ class Process:
 
 
 class Worker:
-    """The interpreter under test: its build, its devices, and one worker process per repeat.
+    """The tested interpreter: its build, its devices, and one worker process per repeat.
 
-    Each process has its own hash seed, address layout and import of torch. Forks of one process
-    would share all three, and might agree for that reason. An import takes about 3 s of CPU time.
+    Each process has its own hash seed, address layout and import of torch. Forks of a single
+    process would share all three, which might be the only reason why they agree. An import takes
+    about 3 s of CPU time.
 
-    Start a Worker in a thread that outlives it, because Linux ends the processes with the thread.
+    Start a Worker in a thread that outlives it, because on Linux, the processes end with the
+    thread.
     """
 
     def __init__(
@@ -229,7 +231,7 @@ class Worker:
             raise
 
     def grow(self, repeat: int) -> None:
-        """Starts a process for each repeat, up to PROCESSES. They import torch in parallel."""
+        """Starts one process per repeat, up to PROCESSES. They import torch in parallel."""
         first = len(self.processes)
         for seed in range(first + 1, min(repeat, PROCESSES) + 1):
             self.processes.append(Process(self.python, self.fork, seed, self.inbox))
@@ -325,22 +327,22 @@ class Job:
 
     pending: Pending
     role: str
-    place: int  # the index of the process that runs the job
+    place: int  # index of the process that runs the job
     request: dict[str, Any]
     process: Process | None = None
     deadline: float = 0.0
 
 
 class Schedule:
-    """Keeps all slots busy with jobs, and continues after the death of a process."""
+    """Keeps all slots busy with jobs, and continues if a process dies."""
 
     def __init__(self, worker: Worker, jobs: list[Job]) -> None:
         self.worker = worker
         self.waiting = deque(jobs)
-        # One of these jobs may have killed its worker. Each job is run again, alone.
+        # Any of these jobs may have killed the worker, so each of them is run again, alone.
         self.suspects: deque[Job] = deque()
         self.running: dict[int, Job] = {}
-        self.deaths = 0  # since the last result
+        self.deaths = 0  # deaths since the last result
 
     def outcomes(self) -> Iterator[tuple[Job, Outcome]]:
         while self.waiting or self.suspects or self.running:
@@ -367,7 +369,7 @@ class Schedule:
 
     def _start(self, job: Job) -> None:
         job.process, number = self.worker.start(job.place, job.request)
-        # except on the CPU, the worker may need a fresh interpreter even if it was told to fork
+        # on other devices, the worker may need a fresh interpreter even if it was told to fork
         forks = self.worker.fork and job.request["device"] == "cpu"
         limit = job.request["timeout"] + (0 if forks else startup())
         job.deadline = time.monotonic() + limit + GRACE
@@ -376,12 +378,12 @@ class Schedule:
     def _kill_overdue(self) -> None:
         for job in self.running.values():
             if job.process is not None and job.deadline <= time.monotonic():
-                job.process.kill()  # the process is stopped or stuck; its last message follows
+                job.process.kill()  # the process is stopped or stuck; its last message will follow
                 job.deadline += GRACE
 
     def _died(self, process: Process) -> Iterator[tuple[Job, Outcome]]:
         if process not in self.worker.processes:
-            return  # the process was replaced
+            return  # the process has been replaced
         lost = [number for number, job in self.running.items() if job.process is process]
         jobs = [self.running.pop(number) for number in lost]
         self.deaths += 1
@@ -407,7 +409,7 @@ def run(
     progress: Callable[[int, int], None] = lambda done, total: None,
     on_result: Callable[[Result], None] = lambda result: None,
 ) -> Report:
-    """Runs every role of every reproducer `repeat` times, on each device that its header names.
+    """Runs every role of every reproducer `repeat` times on each device that its header names.
 
     Each repeat has its own process and import of torch, which takes about 3 s of CPU time.
     `progress` receives (completed runs, all runs). `on_result` receives each result as soon as its

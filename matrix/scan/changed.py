@@ -1,5 +1,7 @@
-"""Detects which findings a branch has added, using git.  The contents of files are compared without
-`git diff`, because its output depends on settings, attributes and environment variables.
+"""Uses git to detect which findings a branch has added.
+
+File contents are compared without `git diff`, because its output depends on settings, attributes
+and environment variables.
 """
 
 from __future__ import annotations
@@ -17,23 +19,23 @@ from tempfile import TemporaryDirectory
 from . import files, scanning
 from .scanning import Finding
 
-_LINE = re.compile(r"\bline \d+( of cell \d+)?")  # in the text of a finding
+_LINE = re.compile(r"\bline \d+( of cell \d+)?")  # line numbers in the text of a finding
 
 
 class GitError(Exception):
-    """A failed git command. The message is git's."""
+    """A git command failed. The message is from git."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """The working tree of a repository, and the commit at which the branch started."""
+    """The working tree of a repository, and the commit from which the branch started."""
 
     top: Path
-    names: frozenset[str]  # the files that git tracks or does not ignore
+    names: frozenset[str]  # files that git tracks or does not ignore
     before: dict[str, str]  # name at that commit -> blob
 
     def has_changed(self, path: Path) -> bool:
-        """True if the file is new on the branch, or if its content differs from that commit."""
+        """True if the file is new on the branch or its content differs from that commit."""
         name = self.name(path)
         if name not in self.names:
             return False
@@ -47,12 +49,12 @@ class Branch:
         return hashlib.new(kind, whole, usedforsecurity=False).hexdigest() != blob
 
     def name(self, path: Path) -> str:
-        """The path relative to the top, as git writes it, or "" outside the repository."""
+        """The path relative to the top, in git's notation, or "" outside the repository."""
         real = Path(os.path.realpath(path))
         return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else ""
 
     def copies(self, paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
-        """Writes the former contents of these files, and of all deleted files, into a folder.
+        """Writes the former contents of these files and of all deleted files into a folder.
 
         Returns a mapping from each copy to the real path in the working tree.
         """
@@ -77,14 +79,14 @@ class Branch:
         for name in names:
             header = answer[at : answer.index(b"\n", at)]
             at += len(header) + 1
-            if not header.endswith(b" missing"):  # a partial clone lacks the blob
+            if not header.endswith(b" missing"):  # a partial clone may lack the blob
                 size = int(header.split()[-1])
                 yield name, answer[at : at + size]
                 at += size + 1
 
 
 def since(base: str, folders: Iterable[Path]) -> list[Branch]:
-    """The branch, with uncommitted changes, of each repository that contains one of the folders."""
+    """The branches, with uncommitted changes, of the repositories that contain the folders."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
     tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}
@@ -111,8 +113,8 @@ def new(
 ) -> list[Finding]:
     """The findings in these changed files that the branch has added.
 
-    A finding is not new if a former finding has the same source lines and the same text. Moved code
-    therefore adds no findings.
+    A finding is not new if a former finding has the same source lines and text, so moved code does
+    not add any findings.
     """
     before = _before(paths, branches, rules, jobs) if findings else []
     for key in (_in_its_scope, _in_its_file, _anywhere):
@@ -123,7 +125,7 @@ def new(
 def _before(
     paths: list[Path], branches: list[Branch], rules: list[scanning.Rule], jobs: int
 ) -> list[Finding]:
-    """The findings in these files, and in deleted files, at the start of the branch."""
+    """The findings in these files and in deleted files at the start of the branch."""
     findings: list[Finding] = []
     for branch in branches:
         with TemporaryDirectory() as folder:

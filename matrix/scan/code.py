@@ -1,6 +1,6 @@
-"""A Python file from a rule's point of view: calls by name, scopes, and the values of names.
-Nothing is imported or run. A name is traced to its assignments in the function, in the class
-(`self.x`) or in the module, but not through calls or into other files.
+"""Represents a Python file for the rules: calls by name, scopes, and the values of names. Nothing
+is imported or run. A name is traced to its assignments in the function, in the class (`self.x`) or
+in the module, but not through calls or into other files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from . import files
 
-# The usual meanings of names that a file does not define (a fragment, or `from utils import *`).
+# The usual meanings of names that a file does not define (fragments, or `from utils import *`).
 USUAL = {
     "F": "torch.nn.functional",
     "nn": "torch.nn",
@@ -44,8 +44,8 @@ class Hit(NamedTuple):
     """A place that a rule found."""
 
     node: ast.AST
-    what: str  # what happens: a clause without a period, with the user's own names
-    edits: tuple[Edit, ...] = ()  # edits that certainly fix the problem
+    what: str  # what happens, as a clause without a period, with the user's own names
+    edits: tuple[Edit, ...] = ()  # edits that are certain to fix the problem
 
 
 Question = ParamSpec("Question")
@@ -55,7 +55,7 @@ Answer = TypeVar("Answer")
 def remembered(
     helper: Callable[Concatenate[Code, Question], Answer],
 ) -> Callable[Concatenate[Code, Question], Answer]:
-    """Caches the results of a helper that traverses much of a file and is called often."""
+    """Caches the results of a helper that traverses large parts of a file and is called often."""
 
     @wraps(helper)
     def answer(code: Code, /, *question: Question.args, **empty: Question.kwargs) -> Answer:
@@ -68,7 +68,7 @@ def remembered(
 
 
 class TooLong(Exception):
-    """The rules have exceeded their time limit, usually on generated or malicious code."""
+    """The rules exceeded their time limit, usually because of generated or malicious code."""
 
 
 class Code:
@@ -79,13 +79,13 @@ class Code:
         self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
-        self.calls: dict[str, list[ast.Call]] = {}  # last part of name -> calls in order
+        self.calls: dict[str, list[ast.Call]] = {}  # last part of the name -> calls in order
         self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self._statements: list[ast.AST] = []  # in source order
-        self._imported: dict[str, str] = {}  # name in this file -> full dotted name
+        self._imported: dict[str, str] = {}  # name in this file -> its full dotted name
         self._bound: set[str] = set()  # names that this file defines or imports
         self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # scope of a `global` or `nonlocal`
-        self._shared: set[tuple[ast.AST, str]] = set()  # assigned by inner functions at any time
+        self._shared: set[tuple[ast.AST, str]] = set()  # names that inner functions may assign
         self.known: dict[object, object] = {}  # cached results, by helper and arguments
         # (scope, name) -> (place, value) of each assignment; None stands for an unknown value
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
@@ -94,7 +94,7 @@ class Code:
 
     @classmethod
     def of(cls, text: str) -> Code:
-        """Parses the text. Raises the same exceptions as ast.parse()."""
+        """Parses a text. Raises the same exceptions as ast.parse()."""
         return cls(ast.parse(text), text)
 
     def all(self, kind: type[N]) -> list[N]:
@@ -123,7 +123,7 @@ class Code:
         )
 
     def function(self, node: ast.AST) -> ast.AST:
-        """The innermost def around the node, or the module. Unlike scope(), it skips lambdas."""
+        """The innermost def around the node, or the module. Unlike scope(), this skips lambdas."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
         return next(
             (above for above in self.ancestors(node) if isinstance(above, kinds)), self.tree
@@ -136,7 +136,7 @@ class Code:
         )
 
     def loops(self, node: ast.AST) -> list[ast.For | ast.AsyncFor | ast.While]:
-        """The loops that repeat the node within its function, innermost first."""
+        """The loops in the same function that repeat the node, innermost first."""
         loops: list[ast.For | ast.AsyncFor | ast.While] = []
         inner: ast.AST = node
         for above in self.ancestors(node):
@@ -148,13 +148,13 @@ class Code:
         return loops
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The node itself if it is a statement, else the innermost statement around it."""
+        """The node itself if it is a statement, or else the innermost statement around it."""
         while not isinstance(node, ast.stmt):
             node = self.parent[node]
         return node
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements of the block that contains a statement, including the statement itself."""
+        """The statements in the block of a statement, including the statement itself."""
         above = self.parent[statement]
         for name in ("body", "orelse", "finalbody", "handlers"):
             block = getattr(above, name, None)
@@ -163,7 +163,7 @@ class Code:
         return [statement]
 
     def excludes(self, first: ast.AST, other: ast.AST) -> bool:
-        """True if the nodes are in different branches of an `if`, so that only one runs."""
+        """True if the nodes are in different branches of an `if`, so that only one of them runs."""
         self._check_time()
         branch: dict[ast.AST, str] = {}
         inner = first
@@ -181,8 +181,8 @@ class Code:
         return False
 
     def conditions(self, node: ast.AST) -> list[ast.expr]:
-        """The tests of the `if`s whose body contains the node, innermost first, within its
-        function.
+        """The tests of the `if` statements in the same function whose body contains the node,
+        innermost first.
         """
         tests: list[ast.expr] = []
         inner = node
@@ -197,7 +197,7 @@ class Code:
     def within(self, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> list:  # type: ignore[type-arg]
         """The nodes of these kinds in a node, including the node itself, in source order.
 
-        The contents of inner functions and classes are left out.
+        The contents of inner functions and classes are omitted.
         """
         self._check_time()
         if (node, kinds) in self._within:
@@ -214,8 +214,8 @@ class Code:
     def stays_python(self, edits: tuple[Edit, ...]) -> bool:
         """True if the file is still valid Python after these edits.
 
-        To save time, only the smallest enclosing statement that parses on its own is checked. An
-        `elif`, for example, does not parse on its own.
+        To save time, only the smallest enclosing statement that can be parsed on its own is checked
+        (unlike an `elif`, for example).
         """
         self._check_time()
         start, stop = min(edit[:2] for edit in edits), max(edit[2:4] for edit in edits)
@@ -241,7 +241,7 @@ class Code:
 
     @remembered
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
-        """The calls in a node, except those in inner functions. `names` limits their last names."""
+        """The calls in a node, except in inner functions. `names` restricts their last names."""
         return [
             call
             for call in self.within(node, ast.Call)
@@ -251,9 +251,10 @@ class Code:
     # --- names and values -------------------------------------------------------------------------
 
     def full(self, node: ast.AST) -> str:
-        """The dotted name with its imports resolved: "torch.nn.functional.softmax" for F.softmax.
+        """The dotted name with imports resolved, such as "torch.nn.functional.softmax" for
+        F.softmax.
 
-        ".eval" for a method of an expression that is not a name, and "" for other nodes.
+        Returns ".eval" for a method of an expression that is not a name, and "" for other nodes.
         """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -270,8 +271,8 @@ class Code:
     def torch(self, node: ast.AST) -> str:
         """The last part of a name from torch ("softmax" for F.softmax), or "".
 
-        A bare name that the file neither imports nor defines counts as a name from torch, because
-        the file may be a fragment or use `import *`.
+        Bare names that the file neither imports nor defines count as names from torch, because the
+        file may be a fragment or may use `import *`.
         """
         name = self.full(node)
         if name.startswith("torch."):
@@ -322,7 +323,7 @@ class Code:
         return [value for _, value in assigned or []]
 
     def made_by(self, node: ast.AST | None, *names: str) -> bool:
-        """True if the node, or its value if it is a name, is a call of one of these torch names."""
+        """True if the node (or its value, for a name) is a call of one of these torch names."""
         value = self.value(node)
         return isinstance(value, ast.Call) and self.torch(value.func) in names
 
@@ -351,7 +352,7 @@ class Code:
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._share(node)
             self._assign(node)
-        for name, full in self._imported.items():  # import X as Y: also list calls under X
+        for name, full in self._imported.items():  # for `import X as Y`, also list calls under X
             own = full.rpartition(".")[2]
             if own not in (name, ""):
                 calls = [
@@ -374,7 +375,7 @@ class Code:
                 full = alias.name if alias.asname else local
             before = self._imported.get(local, full)
             if _is_torch(before) != _is_torch(full):
-                full = local  # two different imports, so the meaning is unknown
+                full = local  # different imports, so the meaning is unknown
             self._imported[local] = full
 
     def _share(self, node: ast.Global | ast.Nonlocal) -> None:
@@ -428,10 +429,10 @@ class Code:
 
 
 def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
-    """The only value of a name, apart from a literal None.
+    """The only value of a name, other than a literal None.
 
-    Returns None if the values differ or a value is unknown. Also returns None if the value uses the
-    name itself, because tracing such a name would never end.
+    Returns None if the values differ or a value is unknown, or if the value uses the name itself,
+    because tracing such a name would never end.
     """
     known_values = [value for value in values if value is None or not is_none(value)]
     expressions = {ast.dump(value): value for value in known_values if value is not None}
@@ -449,7 +450,7 @@ def _is_torch(name: str) -> bool:
 
 
 def place(node: ast.AST) -> tuple[int, int]:
-    """The line, from 1, and the column, in UTF-8 bytes from 0."""
+    """The line (from 1) and the column (in UTF-8 bytes, from 0)."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
@@ -485,7 +486,7 @@ def path(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST) -> str:
-    """The last part of a name: "eval" for model.eval and for f(x).eval."""
+    """The last part of a name, such as "eval" for model.eval and for f(x).eval."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
@@ -497,7 +498,7 @@ def receiver(call: ast.Call) -> ast.expr | None:
 
 
 def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
-    """The argument with this name or at this position (-1 to use only the name)."""
+    """The argument with this name or at this position (with -1, only the name is used)."""
     for keyword in call.keywords:
         if name and keyword.arg == name:
             return keyword.value
@@ -528,7 +529,7 @@ def is_none(node: ast.AST | None) -> bool:
 
 
 def source(node: ast.AST, most: int = 60) -> str:
-    """The node's source on one line, truncated to `most` characters."""
+    """The source of the node on one line, truncated to `most` characters."""
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 

@@ -15,20 +15,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LARGEST = 2**20  # bytes; larger files are generated code
+LARGEST = 2**20  # bytes; larger files contain generated code
 NOTEBOOK = 16 * 2**20  # bytes; large notebooks consist mainly of images
 ENDINGS = (".py", ".ipynb")
 # Folders with third-party code, or with copies of the project's own code.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
-# IPython's additions to Python: a timed statement, an assignment of a command's output, and a
-# command or a help request.
+# IPython's extensions of Python: timed statements, assignments of a command's output, and commands
+# and help requests.
 _TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
 _GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
 
 
 class Unreadable(Exception):
-    """The reason for passing over a file."""
+    """The reason why a file is skipped."""
 
 
 class Cell(NamedTuple):
@@ -40,18 +40,18 @@ class Cell(NamedTuple):
 
 class Source(NamedTuple):
     text: str
-    cells: list[Cell]  # one for each line of a notebook; empty for a Python file
-    odd: list[int]  # the numbers of code cells that are not Python
+    cells: list[Cell]  # one per line of a notebook; empty for a Python file
+    odd: list[int]  # numbers of code cells that are not Python
 
 
 def find(
     paths: list[Path], exclude: tuple[str, ...] = (), root: Path | None = None
 ) -> Iterator[Path]:
-    """The files in `paths`, and the Python files and notebooks in its folders, sorted by name.
+    """Yields the files in `paths`, and the Python files and notebooks in its folders, by name.
 
-    Hidden folders, virtual environments and installed packages are left out. `exclude` has globs
-    that match a whole path or one of its parts. The globs apply to the given path and to the path
-    relative to `root`.
+    Hidden folders, virtual environments and installed packages are skipped. The globs in `exclude`
+    match a whole path or one of its parts. They apply to the given path and to the path relative to
+    `root`.
     """
     seen: set[str] = set()
     for path in paths:
@@ -88,9 +88,9 @@ def _excluded(path: Path, patterns: tuple[str, ...], root: Path | None) -> bool:
 
 
 def read(path: Path) -> Source:
-    """The Python code in a file or a notebook. Raises Unreadable."""
+    """Reads the Python code in a file or notebook. Raises Unreadable."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never end
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe may never end
             raise Unreadable("not a regular file")
         with path.open("rb") as file:
             data = file.read(NOTEBOOK + 1)
@@ -103,7 +103,7 @@ def read(path: Path) -> Source:
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """The text of a file, and its encoding: UTF-8 or the encoding declared in its first lines.
+    """Returns a file's text and its encoding: UTF-8, or the encoding declared in its first lines.
 
     Raises Unreadable.
     """
@@ -118,12 +118,12 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def universal(text: str) -> str:
-    """The text with \\r\\n and \\r converted to \\n, as Python reads them."""
+    """The text with \\r\\n and \\r converted to \\n, as in Python's text mode."""
     return io.StringIO(text, newline=None).read()
 
 
 def _notebook(data: bytes) -> Source:
-    """The code of all cells in order, without IPython commands."""
+    """The code of all cells, in order, without IPython commands."""
     try:
         cells = json.loads(data)["cells"]
         sources = [
@@ -148,7 +148,7 @@ def _notebook(data: bytes) -> Source:
 
 
 def _plain(text: str) -> list[str]:
-    """The lines of a cell as Python. Cells with a syntax error or in another language become empty
+    """The lines of a cell as Python. Cells with syntax errors or in other languages become empty
     lines.
     """
     own = text.split("\n")

@@ -1,4 +1,4 @@
-"""Applies the edits of findings to files, and keeps every other byte."""
+"""Applies the edits of findings to files, and leaves every other byte unchanged."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .scanning import Finding
 
 
 class NotFixed(Exception):
-    """The reason for not changing a file."""
+    """The reason why a file is not changed."""
 
 
 def fixed(
     path: Path, findings: list[Finding], rules: list[scanning.Rule]
 ) -> tuple[bytes, bytes, list[Finding]]:
-    """A file before and after its fixes, and the findings that were fixed. Raises NotFixed.
+    """Returns a file before and after its fixes, and the fixed findings. Raises NotFixed.
 
-    If the edits of two findings touch, the second finding is left for the next call.
+    If the edits of two findings touch, the second finding has to wait for the next call.
     """
     try:
         data = path.read_bytes()
@@ -50,9 +50,9 @@ def fixed(
 
 
 def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]:
-    """The text after all edits that do not touch each other, and the findings that they fix.
+    """Returns the text after all edits that do not touch, and the findings that they fix.
 
-    An edit shared by two findings is made once.
+    An edit that two findings share is made once.
     """
     edits: list[Edit] = []  # sorted by position
     apart: list[Finding] = []
@@ -68,7 +68,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
 
 
 def _together(text: str, done: list[Finding], more: list[Finding]) -> list[Finding]:
-    """All findings of `done`, and the findings of `more` whose edits leave the code valid."""
+    """All findings in `done`, and those in `more` whose edits leave the code valid."""
     if not more or files.is_python(edited(text, _edits([*done, *more]))):
         return [*done, *more]
     if len(more) == 1:
@@ -82,7 +82,7 @@ def _edits(findings: list[Finding]) -> set[Edit]:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replaces a file in one step and keeps its permissions. Raises OSError and NotFixed."""
+    """Replaces a file atomically and keeps its permissions. Raises OSError and NotFixed."""
     mode = path.stat().st_mode
     if not mode & 0o222:
         raise NotFixed(f"{path}: it is read-only")
@@ -110,7 +110,7 @@ def diff(path: Path, before: bytes, after: bytes) -> bytes:
 
 
 def _quoted(name: str) -> bytes:
-    """The name in the format of a patch, with quotes and octal escapes if necessary."""
+    """The name as in a patch, with quotes and octal escapes if necessary."""
     if name == printable_line(name) and '"' not in name and "\\" not in name:
         return name.encode()
     return b'"%b"' % b"".join(
@@ -134,7 +134,7 @@ def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
 
 
 def _neighbours(edits: list[Edit], edit: Edit) -> list[Edit]:
-    """The edits directly before and after this edit. The first may be the edit itself."""
+    """The edits directly before and after this edit. The first of them may be the edit itself."""
     at = bisect(edits, edit)
     return edits[max(0, at - 1) : at + 1]
 

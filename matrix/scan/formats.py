@@ -1,4 +1,4 @@
-"""Findings as text, JSON, SARIF 2.1.0 and GitHub Actions workflow commands."""
+"""Formats findings as text, JSON, SARIF 2.1.0 and GitHub Actions workflow commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lines(findings: list[Finding]) -> list[str]:
 
 
 def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> list[str]:
-    """The facts about a failure: measurements, code and fix."""
+    """The facts about a failure: its measurements, code and fix."""
     facts = [
         f"{reproducer.id}: {reproducer.title}",
         f"  {measured.sentence(reproducer, version)}",
@@ -49,7 +49,7 @@ def as_json(
     measured: text.Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """The findings for scripts. `format` changes if a key is removed or changes its meaning."""
+    """The findings for scripts. `format` changes if a key is removed or its meaning changes."""
     return {
         "format": 1,
         "torch": version,
@@ -135,7 +135,7 @@ def _rule(reproducer: Reproducer, measured: text.Measured, version: str | None) 
 def _result(finding: Finding, index: int) -> dict[str, Any]:
     place = _artifact(finding.path)
     cell = f"cell {finding.cell}, line {finding.line}: " if finding.cell else ""
-    if not finding.cell:  # the line numbers of cells are not those of the notebook file
+    if not finding.cell:  # line numbers in cells are not those of the notebook file
         place["region"] = {
             "startLine": finding.line,
             "startColumn": finding.column,
@@ -152,7 +152,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
 
 
 def _artifact(path: Path) -> dict[str, Any]:
-    """The location of a file, relative to the current folder, as code scanning expects."""
+    """The location of a file relative to the current folder, as expected by code scanning."""
     try:
         uri = quote(path.resolve().relative_to(Path.cwd().resolve()).as_posix())
     except ValueError:
@@ -161,7 +161,7 @@ def _artifact(path: Path) -> dict[str, Any]:
 
 
 def github(findings: Iterable[Finding]) -> list[str]:
-    """One workflow command per finding. GitHub shows the message at the line of the finding."""
+    """One workflow command per finding. GitHub shows its message at the line of the finding."""
     commands = {"error": "error", "warning": "warning", "note": "notice"}
     assert commands.keys() == LEVELS.keys()
     messages = []

@@ -1,4 +1,4 @@
-"""Iterators, which can be read only once, and the calls and loops that exhaust them."""
+"""Recognizes iterators, which can be read only once, and the calls and loops that exhaust them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ READERS = {"list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "all",
 
 
 def yields_once(code: Code, value: ast.AST | None) -> bool:
-    """True if the value can be read only once: a generator, filter(), map(), chain() or
+    """True if the value can be read only once, such as a generator, filter(), map(), chain() or
     model.parameters().
     """
     if isinstance(value, ast.GeneratorExp):
@@ -25,7 +25,7 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
             and method.name == value.func.attr
             and not code.within(
                 method, (ast.Yield, ast.YieldFrom)
-            )  # a method that may return a list
+            )  # such a method may return a list
             for method in code.all(ast.FunctionDef)
         )
     return (
@@ -35,7 +35,7 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
 
 
 def reader_to_the_end(code: Code, name: ast.AST) -> ast.AST | None:
-    """The call or loop that certainly reads the iterator to its end, or None."""
+    """The call or loop that is certain to read the iterator to its end, or None."""
     inner, above = name, code.parent[name]
     while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
         inner, above = above, code.parent[above]

@@ -1,4 +1,4 @@
-"""Runs the rules on files."""
+"""Runs rules on files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .code import Code, Edit, Hit, TooLong, end, place
 from .training import DEFINITIONS
 
 SECONDS = 10.0  # CPU time that the rules may use for one file
-LONGEST = 14_000  # bits of an integer; Python does not print more than 4300 digits
-FEW = 40  # reading this many files is faster than starting processes
+LONGEST = 14_000  # maximum bits of an integer, because Python does not print more than 4300 digits
+FEW = 40  # reading up to this many files is faster than starting processes
 CRASHES = sys.version_info < (3, 11)  # Python crashes on code that is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # in the text of a finding
@@ -48,13 +48,13 @@ class Finding:
     id: str
     level: str  # error, warning or note
     what: str
-    when: str  # the condition; "" if there is none
+    when: str  # the condition, or ""
     end_line: int
     end_column: int
-    cell: int = 0  # the cell of a notebook, from 1
+    cell: int = 0  # the number of the cell in a notebook, from 1
     edits: tuple[Edit, ...] = ()
     source: str = ""  # the source lines
-    scope: str = ""  # the enclosing classes and functions: "Trainer.step"
+    scope: str = ""  # the enclosing classes and functions, such as "Trainer.step"
 
     @property
     def where(self) -> str:
@@ -68,10 +68,10 @@ class PassedOver(NamedTuple):
 
 
 class RuleError(Exception):
-    """A rule crashed. This is a bug in the project. The scan continues with the next file."""
+    """A rule crashed, which is a bug in this project. The scan continues with the next file."""
 
 
-Result = tuple[Path, "list[Finding]", str]  # file, findings, why (part of) it was passed over
+Result = tuple[Path, "list[Finding]", str]  # file, findings, and why (part of) it was skipped
 
 
 def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
@@ -86,9 +86,9 @@ def scan(
     jobs: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Finding], list[PassedOver]]:
-    """The findings in these files, sorted by path and line, and the files that were passed over.
+    """Returns the findings in these files, sorted by path and line, and the skipped files.
 
-    jobs: the number of processes; 0 starts one per core if there are many files.
+    jobs: the number of processes. With 0, one per core is started if there are many files.
     """
     findings: list[Finding] = []
     passed: list[PassedOver] = []
@@ -101,9 +101,10 @@ def scan(
 
 
 def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
-    """The result of each file, in order. If a process crashes, only its current file is lost.
+    """Yields the result for each file, in order. If a process crashes, only its current file is
+    lost.
 
-    To identify this file, the remaining files are read one by one until a process crashes again.
+    To identify that file, the remaining files are read one by one until a process crashes again.
     """
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
     if jobs == 1 and not CRASHES:
@@ -127,16 +128,16 @@ def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result
 def _by_processes(paths: list[Path], rules: list[Rule], processes: int) -> Iterator[Result]:
     pool = ProcessPoolExecutor(processes)
     try:
-        # Ctrl-C waits for running chunks; with one process, a crash identifies the file
+        # Ctrl-C waits for running chunks. With one process, a crash identifies the file.
         size = 1 if processes == 1 else max(1, min(8, len(paths) // (4 * processes)))
         yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
-    finally:  # after Ctrl-C, waiting files are not started
+    finally:  # after Ctrl-C, no more files are started
         pool.shutdown(cancel_futures=True)
 
 
 def scan_file(path: Path, rules: list[Rule]) -> Result:
     for rule in rules:
-        function(rule.id)  # first, so that the file is not blamed for a SyntaxError in a rule
+        function(rule.id)  # called first, so that a SyntaxError in a rule is not blamed on the file
     findings: list[Finding] = []
     try:
         text, cells, odd = files.read(path)
@@ -145,7 +146,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
                 files.parsed(text)
             return path, [], ""
         for finding in _findings(text, rules, path, cells):
-            findings.append(finding)  # one by one, to keep findings before an exception
+            findings.append(finding)  # one by one, to keep the findings before an exception
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
         why = "; ".join(filter(None, [why, _unknown(text, cells)]))
     except files.Unreadable as error:
@@ -164,7 +165,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
 
 
 def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Finding]:
-    """The findings in this code.
+    """Returns the findings in this code.
 
     Raises Unreadable, TooLong, RuleError, or the same exceptions as ast.parse().
     """
@@ -174,7 +175,7 @@ def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Find
 def _findings(
     text: str, rules: list[Rule], path: Path, cells: list[files.Cell]
 ) -> Iterator[Finding]:
-    """Yields the findings of scan_text(). `cells` has the cell of each line of a notebook."""
+    """Yields the findings for scan_text(). `cells` contains the cell of each line in a notebook."""
     tree = files.parsed(text)
     likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
@@ -185,7 +186,7 @@ def _findings(
         raise files.Unreadable("it contains a number that is too long to print")
     silenced = _silenced(text)
     for rule in likely:
-        places: set[tuple[int, int]] = set()  # a rule yields at most one finding per line
+        places: set[tuple[int, int]] = set()  # a rule reports at most one finding per line
         for hit in _hits(rule, code):
             if _ignored(code, hit, rule.id, silenced):
                 continue
@@ -199,7 +200,7 @@ def _findings(
 
 @cache
 def function(id: str) -> Callable[[Code], Iterator[Hit]]:
-    """The rule of a reproducer. Raises ModuleNotFoundError if the rule has no file."""
+    """The rule for a reproducer. Raises ModuleNotFoundError if the rule has no file."""
     module = importlib.import_module(f".rules.{id.replace('/', '.')}", __package__)
     return getattr(module, id.partition("/")[2])  # type: ignore[no-any-return]
 
@@ -257,7 +258,7 @@ def _characters(lines: list[str], line: int, column: int) -> int:
 
 
 def _silenced(text: str) -> dict[int, set[str | None]]:
-    """Line -> the ids and families that comments silence there. None silences all."""
+    """Maps each line to the ids and families that comments silence there. None silences all."""
     if "torch-repros:" not in text:
         return {}
     silenced: dict[int, set[str | None]] = defaultdict(set)
@@ -269,7 +270,7 @@ def _silenced(text: str) -> dict[int, set[str | None]]:
 
 
 def _unknown(text: str, cells: list[files.Cell]) -> str:
-    """A description of the unknown names in ignore comments, or ""."""
+    """Describes the unknown names in ignore comments, or returns ""."""
     unknown = []
     for line, names in _silenced(text).items():
         at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")

@@ -1,4 +1,4 @@
-"""The section [tool.torch-repros.scan] of a project's pyproject.toml."""
+"""Reads the section [tool.torch-repros.scan] in a project's pyproject.toml."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class SettingsError(Exception):
 
 @dataclass
 class Settings:
-    select: tuple[str, ...] = ()  # ids and families to look for; all if empty
-    ignore: tuple[str, ...] = ()  # ids and families not to look for
-    exclude: tuple[str, ...] = ()  # globs of files and folders to leave out
+    select: tuple[str, ...] = ()  # the ids and families to look for; all if empty
+    ignore: tuple[str, ...] = ()  # the ids and families not to look for
+    exclude: tuple[str, ...] = ()  # globs for files and folders to skip
     folder: Path | None = field(default=None, compare=False)  # globs are relative to this folder
 
 

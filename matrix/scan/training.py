@@ -36,7 +36,7 @@ NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 def is_module(code: Code, owner: ast.ClassDef | None) -> bool:
-    """True if the class is a torch.nn.Module, judging by the names of its bases."""
+    """True if the class is a torch.nn.Module, judging by the names of its base classes."""
     return owner is not None and any(
         code.full(base)
         in ("torch.nn.Module", "Module", "torch.nn.modules.Module", "pl.LightningModule")
@@ -97,7 +97,7 @@ def backwards(code: Code, node: ast.AST) -> list[ast.Call]:
 
 
 def without_grad(code: Code, node: ast.AST) -> bool:
-    """True if no_grad() or inference_mode() applies to the node, as a block or a decorator."""
+    """True if no_grad() or inference_mode() applies to the node, as a block or as a decorator."""
     for above in code.ancestors(node):
         expressions: list[ast.expr] = []
         if isinstance(above, (ast.With, ast.AsyncWith)):
@@ -111,9 +111,9 @@ def without_grad(code: Code, node: ast.AST) -> bool:
 
 
 def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
-    """True if the call computes this loss: F.cross_entropy(...) or nn.CrossEntropyLoss()(...).
+    """True if the call computes this loss, as F.cross_entropy(...) or nn.CrossEntropyLoss()(...).
 
-    The module may also be stored in a name, as in self.criterion(...).
+    The module may also be stored under a name, as in self.criterion(...).
     """
     if code.torch(call.func) == function:
         return True
@@ -123,7 +123,7 @@ def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
 
 
 def softened(code: Code, node: ast.AST | None, function: str, module: str) -> ast.AST | None:
-    """The softmax (or log_softmax, or sigmoid) call in the node or in the value of its name.
+    """The call of softmax, log_softmax or sigmoid in the node, or in the value of its name.
 
     Examples are F.softmax(x, 1), x.softmax(1), nn.Softmax(1)(x) and self.softmax(x).
     """
@@ -138,7 +138,7 @@ def softened(code: Code, node: ast.AST | None, function: str, module: str) -> as
 
 
 def in_a_test(code: Code, node: ast.AST) -> bool:
-    """True if the node is in a test, which may fail on purpose or choose its numbers."""
+    """True if the node is in a test, which may fail on purpose or may use special numbers."""
     return any(
         isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef))
         and above.name.startswith(("test", "_test"))
@@ -158,7 +158,7 @@ def _named(node: ast.AST, *parts: str) -> bool:
 
 
 def is_fragment(code: Code) -> bool:
-    """True if the file has no imports and so is only part of a program."""
+    """True if the file has no imports, so that it is only part of a program."""
     kinds = (ast.Import, ast.ImportFrom)
     return not any(code.all(kind) for kind in kinds)
 
@@ -186,7 +186,7 @@ def _is_network(code: Code, owner: ast.ClassDef) -> bool:
 
 
 def expects_an_error(code: Code, node: ast.AST) -> bool:
-    """True if the node is inside pytest.raises(), assertRaises() or a try."""
+    """True if the node is inside pytest.raises(), assertRaises() or a `try` statement."""
     return any(
         isinstance(above, ast.Try)
         or (
@@ -198,10 +198,10 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
 
 
 def is_dead(code: Code, node: ast.AST) -> bool:
-    """True if the node certainly never runs.
+    """True if the node is certain never to run.
 
     Such a node is in a function or class that the script never reaches, or in a class whose super()
-    names a class that the file does not define.
+    call names a class that the file does not define.
     """
     top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
     if not isinstance(top, DEFINITIONS):
@@ -253,9 +253,9 @@ def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
 
 
 def default(code: Code, node: ast.AST | None) -> ast.expr | None:
-    """The default value of the parameter that the node reads, directly or through self.x.
+    """The default of the parameter that the node reads, either directly or through self.x.
 
-    Returns None if a call in this file passes, or may pass, the parameter.
+    Returns None if a call in this file passes, or may pass, a value for the parameter.
     """
     for _ in range(9):  # a limit, because a name may be assigned to itself
         value = code.value(node) if node is not None and path(node) else None
@@ -294,7 +294,7 @@ def default(code: Code, node: ast.AST | None) -> ast.expr | None:
         if last_name(use) != called or isinstance(above, ast.Attribute):
             continue
         if not isinstance(above, ast.Call) or (above.func is not use and not _is_super(above)):
-            return None  # passed on, for example to partial(), a table or a subclass
+            return None  # the function is passed on, as in partial(), a table or a subclass
         if above.func is use and (has_unpacked(above) or given(above, position, name)):
             return None
     return usual[name]
@@ -309,7 +309,7 @@ WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
 
 
 def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
-    """The call that created an object: Net(3) for `model = Net(3).to(device)`.
+    """The call that created an object, such as Net(3) for `model = Net(3).to(device)`.
 
     Wrappers, such as `model = DataParallel(model)`, are unwrapped. A parameter is traced to its
     argument if all calls in the file pass the same object.
@@ -330,10 +330,10 @@ def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
 
 
 def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
-    """True if each branch and loop around this value also encloses its use.
+    """True if all branches and loops around this value also enclose its use.
 
-    Always True if the value and the use are in different functions. An attribute that one function
-    assigns is assumed to have this value when another function reads it.
+    This is always True if the value and its use are in different functions, because an attribute
+    that one function assigns is assumed to have this value when another function reads it.
     """
     if code.function(value) is not code.function(use):
         return True
@@ -344,7 +344,7 @@ def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
 
 
 def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
-    """The call that created the object that all calls in this file pass for a parameter."""
+    """The call that creates the object that all calls in this file pass for a parameter."""
     function = code.function(name)
     if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
         return None
@@ -363,7 +363,7 @@ def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
 
 @remembered
 def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
-    """The functions of this file that the node calls: train(model), self.train()."""
+    """The functions in this file that the node calls, as in train(model) and self.train()."""
     called = {
         last_name(call.func)
         for call in code.calls_in(node)
@@ -407,7 +407,7 @@ def is_never_mentioned(code: Code, node: ast.AST) -> bool:
 
 
 def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
-    """True for a top-level main() or `if __name__ == "__main__":`, which indicate a script."""
+    """True for a top-level main() or `if __name__ == "__main__":`, which indicates a script."""
     if isinstance(statement, ast.If) and "__name__" in names(statement.test):
         return True
     call = getattr(statement, "value", None)
@@ -416,7 +416,7 @@ def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    """All names and strings in the node. Strings may be names, as in __all__ or getattr()."""
+    """All names and strings in the node. A string may be a name, as in __all__ or getattr()."""
     texts = {constant(part) for part in ast.walk(node) if isinstance(part, ast.Constant)}
     return names(node) | {text for text in texts if isinstance(text, str)}
 

@@ -1,4 +1,4 @@
-"""Builds the static site: `nox -s site`, or `torch-repros site`.
+"""Builds the static site for `nox -s site` and `torch-repros site`.
 
 The site makes no requests and is readable without JavaScript.
 """
@@ -32,22 +32,23 @@ MANIFEST = (
     ".torch-repros-site"  # lists the files of a build, so that the next build deletes only these
 )
 
-DESCRIPTION = 300  # characters: more than search engines show
+DESCRIPTION = 300  # characters, more than search engines show
 
-# For a narrow column; ORIGINS has the full texts.
+# Short texts for a narrow column; ORIGINS has the full texts.
 WHOSE = {"torch": "PyTorch bug", "design": "by design", "usage": "calling code"}
 
 
 class SiteError(Exception):
-    """The folder contains files that no build wrote."""
+    """The folder contains files that were not written by a build."""
 
 
 def build(
     folder: Path, reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> list[Path]:
-    """Writes the site and returns its files. `url` is the site's future address, if known.
+    """Writes the site and returns its files. `url` is the future address of the site, if known.
 
-    Raises SiteError, without changing anything, if the folder contains files that no build wrote.
+    If the folder contains files that were not written by a build, raises SiteError without changing
+    anything.
     """
     earlier = _earlier(folder)
     names: list[str] = []
@@ -71,7 +72,7 @@ def build(
 
 
 def _earlier(folder: Path) -> set[str]:
-    """The names of the files that earlier builds wrote."""
+    """The names of the files that were written by earlier builds."""
     manifest = folder / MANIFEST
     if manifest.is_file():
         return set(manifest.read_text(encoding="utf-8").splitlines())
@@ -85,12 +86,12 @@ def _earlier(folder: Path) -> set[str]:
 def pages(
     reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """(name, text) of every file on the site."""
+    """Yields (name, text) for every file on the site."""
     return Site(reproducers, records, url).files()
 
 
 class Site:
-    """The data for the site's files, and a method for each kind of file."""
+    """The data for the site's files, with a method for each kind of file."""
 
     def __init__(self, reproducers: list[Reproducer], records: list[Record], url: str) -> None:
         self.reproducers = reproducers
@@ -106,10 +107,10 @@ class Site:
         self.measurements = _by_id(records)
         self.environment = _environment(self.failures, self.measured.minors, records, self.url)
         self.draw = _drawer(self.environment, self.measured.minors)
-        self.addresses: list[str] = []  # of the pages rendered so far
+        self.addresses: list[str] = []  # the addresses of the pages rendered so far
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """(name, text) of each file. The site map is last, because it lists all other pages."""
+        """Yields (name, text) for each file. The site map is last, because it lists all pages."""
         yield self.index()
         yield "data.js", f"const DATA = {_json(data(self.shown, self.groups))};\n"
         for failure in self.failures:
@@ -126,7 +127,7 @@ class Site:
     def page(
         self, template: str, name: str, title: str, description: str, **values: Any
     ) -> tuple[str, str]:
-        """A page. Its address is added to the site map."""
+        """Renders a page, and adds its address to the site map."""
         address = self.url + ("" if name == "index.html" else name)
         self.addresses.append(address)
         text = self.environment.get_template(template).render(
@@ -155,7 +156,7 @@ class Site:
         )
 
     def files_of(self, failure: Failure) -> Iterator[tuple[str, str]]:
-        """The page, the program and the data of a failure."""
+        """Yields the page, the program and the data of a failure."""
         pairs = self.measurements.get(failure.id, [])
         texts = [message for message in failure.messages if len(message) < DESCRIPTION]
         description = f"{' / '.join([*texts, failure.title])}. {' '.join(failure.why)}"
@@ -175,7 +176,7 @@ class Site:
         yield f"bugs/{failure.id}.json", _json(verdicts) + "\n"
 
     def message(self, group: Group) -> tuple[str, str]:
-        """The page of a message with several causes."""
+        """The page for a message with several causes."""
         return self.page(
             "message.html",
             f"messages/{group.name}.html",
@@ -187,14 +188,14 @@ class Site:
         )
 
     def exports(self) -> Iterator[tuple[str, str]]:
-        """The data of all failures for other programs, and the feed."""
+        """Yields the data of all failures for other programs, and the feed."""
         yield "grid.json", _json(exports.grid(self.reproducers, self.measured)) + "\n"
         yield "schema.json", json.dumps(exports.schema(), indent=1) + "\n"
         current = [failure.reproducer for failure in self.shown]
         yield "changes.xml", _feed(self.environment, exports.changes(current, self.measured))
 
     def site_map(self) -> Iterator[tuple[str, str]]:
-        """The files for search engines, if the site's address is known."""
+        """Yields the files for search engines, if the site's address is known."""
         if self.url:
             text = self.environment.get_template("sitemap.xml").render(addresses=self.addresses)
             yield "sitemap.xml", text
@@ -246,13 +247,13 @@ def _environment(
         newest=max(dates, default="never"),
     )
     macros = environment.get_template("macros.html").module
-    # Every page has these parts, which are rendered only once.
+    # These parts occur on every page, but are rendered only once.
     environment.globals.update(legend=macros.legend(), heads=macros.heads())  # type: ignore[attr-defined]
     return environment
 
 
 def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[list[str]], Markup]:
-    """A function draw(states) that returns a row of cells. Each cell is rendered only once."""
+    """A function draw(states) that returns a row of cells. Equal cells are rendered only once."""
     macro = environment.get_template("macros.html").module.cell  # type: ignore[attr-defined]
 
     @cache
@@ -273,7 +274,7 @@ def _ranged(environment: jinja2.Environment) -> Callable[[Failure, str], Markup]
 
 
 def _wrong_answer(failure: Failure | None) -> str:
-    """The address of the form with which users report a wrong answer."""
+    """The address of the form for reporting a wrong answer."""
     title = f"&title={quote(f'Wrong answer: {failure.id}')}" if failure else ""
     return f"{HOME}/issues/new?template=wrong_answer.yml{title}"
 
@@ -321,10 +322,10 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
 
 
 def _words(reproducer: Reproducer) -> str:
-    """The words of the search phrases, for a filter that matches parts of words.
+    """The words in the search phrases, for a filter that matches parts of words.
 
-    Each word is listed once, and only if it does not occur in the id, title and messages. (The
-    complete phrases would double the size of the page.)
+    Each word is listed once, and only if it does not occur in the id, the title or the messages.
+    (The complete phrases would double the size of the page.)
     """
     text = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
     words: list[str] = []

@@ -1,5 +1,5 @@
-"""The site's data for other programs: every verdict, a file per failure, and their schema.
-`format` changes if a key is removed or changes its meaning.
+"""Exports the site's data for other programs: all verdicts, a file per failure, and the schema.
+`format` changes if a key is removed or its meaning changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Verdicts = dict[str, dict[str, dict[str, str]]]
 
 
 def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
-    """Device -> release -> the verdict, its date, and the header's expectation."""
+    """Maps device -> release -> the verdict, its date, and the header's expectation."""
     return {
         device: {
             minor: {"verdict": standing.state, "expected": standing.expected, "date": standing.date}
@@ -31,7 +31,7 @@ def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
 
 
 def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
-    """A flat list of every cell of the current reproducers."""
+    """A flat list of all cells of the current reproducers."""
     return {
         "format": FORMAT,
         "releases": measured.minors,
@@ -48,7 +48,7 @@ def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
 def failure(
     reproducer: Reproducer, measured: Measured, of_devices: list[ranges.Range]
 ) -> dict[str, Any]:
-    """The complete data of one failure: its header, its texts, and its measurements."""
+    """The complete data of a failure: its header, its texts, and its measurements."""
     return {
         "format": FORMAT,
         "id": reproducer.id,
@@ -61,7 +61,7 @@ def failure(
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of grid() and failure()."""
+    """The JSON Schema for grid() and failure()."""
     text: dict[str, Any] = {"type": "string"}
     texts = {"type": "array", "items": text}
     release = {"type": "string", "pattern": r"^\d+\.\d+$"}
@@ -121,7 +121,7 @@ def schema() -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with exactly these keys."""
+    """The schema for an object with exactly these keys."""
     return {
         "type": "object",
         "properties": properties,
@@ -132,12 +132,12 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """The failures that a release introduced or fixed, according to measurements."""
+    """The failures that a release introduced or fixed, according to the measurements."""
 
     before: str
     torch: str
-    date: str  # of the newest of these measurements
-    changes: dict[str, list[tuple[Reproducer, list[str]]]]  # name -> reproducers, devices
+    date: str  # the date of the newest of these measurements
+    changes: dict[str, list[tuple[Reproducer, list[str]]]]  # name -> (reproducer, devices) pairs
 
     @property
     def summary(self) -> str:
@@ -148,7 +148,7 @@ _DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "g
 
 
 def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
-    """The changes in each release that has any, newest first."""
+    """The changes in each release with any changes, newest first."""
     result = []
     rows = [
         (reproducer, device, measured.states.standings(reproducer, device, measured.minors))

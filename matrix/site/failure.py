@@ -1,4 +1,4 @@
-"""Prepares the site's data for a reproducer, and for a message with several causes."""
+"""Prepares the site's data for reproducers and for messages with several causes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..evidence.states import BY_NAME, EXPECTED
 from ..explain import ranges, wording
 from ..explain.text import Measured
 
-SHOWN = 1_500  # characters shown of a recorded text; each release has errors with 13,000
-TEXTS = 3  # recorded texts on a page: the newest wordings
-RELATED = 5  # the maximum number of failures listed only because of their family
-# Insignificant differences between runs: process ids, addresses, line numbers.
+SHOWN = 1_500  # maximum characters of a recorded text; each release has errors with 13,000
+TEXTS = 3  # maximum number of recorded texts on a page (the newest wordings)
+RELATED = 5  # maximum number of failures that are listed only because of their family
+# Insignificant differences between runs, such as process ids, addresses and line numbers.
 _OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 
 
@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 
 
 class Failure:
-    """The values of one reproducer that the templates show."""
+    """The values of a reproducer that the templates show."""
 
     def __init__(self, reproducer: Reproducer, measured: Measured, groups: list[Group]) -> None:
         self.reproducer = reproducer
@@ -82,8 +82,8 @@ class Failure:
 
     @property
     def cells(self) -> dict[str, list[str]]:
-        """Device -> a sign per release, and a letter for the header's expectation on releases
-        without measurements.
+        """Maps a device to a sign per release. Releases without measurements get a letter for the
+        header's expectation.
         """
         return {
             device: [
@@ -114,11 +114,11 @@ class Failure:
 
     @property
     def why(self) -> list[str]:
-        """The paragraphs of the docstring: the symptom, the cause, why the popular fix fails."""
+        """The docstring's paragraphs: the symptom, the cause, and why the popular fix fails."""
         return [" ".join(paragraph.split()) for paragraph in self.reproducer.doc.split("\n\n")]
 
     def left(self, pairs: list[tuple[Record, Measurement]]) -> Seen | None:
-        """The symptom that the popular fix left on the newest torch with the failure."""
+        """The symptom that the popular fix leaves on the newest torch with the failure."""
         texts = [
             Seen(f"{record.minor}, {record.device}", _start(measurement.popular_fix))
             for record, measurement in pairs
@@ -128,7 +128,7 @@ class Failure:
 
 
 def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
-    """Heading -> failures, each under the first heading that applies."""
+    """Maps headings to failures, each of which is listed under the first heading that applies."""
     sees = {other.id for group in failure.groups for other in group.reproducers}
     others = [other for other in shown if other.id != failure.id]
     tests: dict[str, Callable[[Failure], bool]] = {
@@ -152,8 +152,8 @@ def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
 
 
 def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
-    """The recorded texts, newest first; the messages that occur in none of them; and one line for
-    each set of identical measurements.
+    """The recorded texts (newest first), the messages that do not occur in any of them, and one
+    line for each set of identical measurements.
     """
     fresh = [(record, measurement) for record, measurement in measured if not measurement.is_stale(reproducer)]
     texts: dict[tuple[str, str], list[tuple[Record, Measurement]]] = {}
@@ -187,7 +187,7 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
 
 
 def _start(text: str) -> str:
-    """The start of a text, long enough to recognize it. The records have the complete text."""
+    """The start of a text, long enough to recognize it. The records contain the complete text."""
     rest = len(text) - SHOWN
     return text if rest <= 0 else f"{text[:SHOWN]}... [{rest} characters more]"
 
@@ -199,7 +199,7 @@ def fix_source(module: str) -> str:
 
 @cache
 def _fix_code(module: str, name: str) -> str:
-    """The source of one public name of a fix, or "" if the fix has no such name."""
+    """The source of a public name of a fix, or "" if the fix has no such name."""
     source = fix_source(module)
     for node in ast.parse(source).body:
         if getattr(node, "name", "") == name:

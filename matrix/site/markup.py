@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers import PythonLexer
 
-# Kind of token -> its class in style.css
+# Maps each kind of token to its class in style.css.
 _COLOURS = {
     token.Comment: "c",
     token.String: "s",
@@ -21,17 +21,17 @@ _COLOURS = {
     token.Name.Builtin: "b",
 }
 _ISSUE = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+)/(?:issues|pull|discussions)/(\d+)")
-# Citations and calls in a docstring: owner/repository#1, pytorch#1, step()
+# Citations and calls in docstrings: owner/repository#1, pytorch#1, step()
 _CITED = re.compile(r"((?:[\w.-]+/)?[\w.-]+)#(\d+)\b|`([^`]+)`|((?<![\w.])\.?[A-Za-z_][\w.]*\(\))")
 
 
 def code(text: str) -> Markup:
-    """The text as HTML, with `code` for backticks."""
+    """Renders the text as HTML, with code elements for backticks."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def prose(text: str) -> Markup:
-    """A docstring as HTML. Calls become code, and citations become links."""
+    """Renders a docstring as HTML. Calls become code, and citations become links."""
 
     def marked(match: re.Match[str]) -> str:
         place, number, quoted, called = match.groups()
@@ -46,7 +46,7 @@ def prose(text: str) -> Markup:
 
 
 def python(source: str) -> Markup:
-    """Python code as HTML, with a class for each kind of token."""
+    """Renders Python code as HTML, with a class for each kind of token."""
     parts: list[str] = []
     for kind, text in _lexer().get_tokens(source):
         name = next((name for group, name in _COLOURS.items() if kind in group), "")
@@ -61,7 +61,7 @@ def _lexer() -> PythonLexer:
 
 
 def thread(link: str) -> str:
-    """A short name for a link: "pytorch#112583"."""
+    """A short name for a link, such as "pytorch#112583"."""
     if match := _ISSUE.match(link):
         owner, repository, number = match.groups()
         place = owner if owner == repository else f"{owner}/{repository}"

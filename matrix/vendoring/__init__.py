@@ -1,6 +1,7 @@
 """Creates, compares and updates copies of reference fixes in other repositories.
 
-A copy is a header of three lines, followed by the upstream file. .torch-repros/ next to it contains
+A copy consists of a header of three lines, followed by the upstream file. The folder .torch-repros/
+next to it contains
 
     <sha256>.orig             the original text of a copy, with which your edits and upstream's can
                               always be distinguished and merged, offline, even if the version no

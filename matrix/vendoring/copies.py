@@ -14,8 +14,8 @@ from .originals import digest, known, known_origin, normalised, read_text, upstr
 
 KEPT = ".torch-repros"
 COPIES = "copies.txt"
-BASE_ENDINGS = (".orig", ".py")  # 0.1.0 wrote ".py" files, but formatters rewrote them
-HEADER_WITHIN = 20  # lines; a byte order mark, an encoding or a license may precede the header
+BASE_ENDINGS = (".orig", ".py")  # 0.1.0 wrote ".py" files, which formatters changed
+HEADER_WITHIN = 20  # lines; the header may follow a byte order mark, an encoding or a license
 HEADER_WITHIN_BYTES = 1 << 16
 HEADER_PATTERN = re.compile(
     r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+?)[ \t]*\n"
@@ -25,14 +25,14 @@ HEADER_PATTERN = re.compile(
     re.M,
 )
 # The markers of an unresolved conflict. A "=======" below a title of the same length is a heading,
-# which must not block updates. A marker that this pattern misses is a syntax error, except in a
-# string.
+# which must not block updates. Markers that this pattern misses are syntax errors, except in
+# strings.
 CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
 _UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
 
 
 class VendorError(Exception):
-    """The operation failed, and partial writes were undone. The message has a line per problem."""
+    """The operation failed, and partial writes were undone. The message lists the problems."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Copy:
 
     path: Path
     origin: str  # the upstream path, such as "reference_fixes/amp.py"
-    version: str  # the version of torch-repros that made the copy
+    version: str  # the version of torch-repros that created the copy
     sha: str  # the sha256 of the original upstream text
-    raw: str  # the complete text, with its own line ends
+    raw: str  # the complete text, with its original line ends
     above: str  # the text above the header, with \n as line ends
     mine: str  # the text below the header, with \n as line ends
-    theirs: str | None  # upstream's current text; None if upstream removed the file
+    theirs: str | None  # upstream's current text, or None if upstream removed the file
 
     @property
     def edited(self) -> bool:
@@ -58,12 +58,12 @@ class Copy:
 
     @property
     def newer(self) -> bool:
-        """True if this revision does not know the text, which is then from a later revision."""
+        """True if this revision does not know the text, which must be from a later revision."""
         return self.sha not in known() and (self.theirs is None or self.moved)
 
     @property
     def marker(self) -> int:
-        """The number of the line with the first conflict marker, or 0 if there is none."""
+        """The line number of the first conflict marker, or 0 if there is none."""
         text = normalised(self.raw)
         match = CONFLICT_PATTERN.search(text)
         return text.count("\n", 0, match.start()) + 1 if match else 0
@@ -104,7 +104,7 @@ class Copy:
         """The functions that newer torch versions make unnecessary, according to docstrings."""
         try:
             nodes = ast.parse(self.mine).body
-        except (SyntaxError, ValueError):  # the user's edits need not be Python
+        except (SyntaxError, ValueError):  # the user's edits may not be valid Python
             return []
         return [
             f"{node.name}() is not needed from {match[1]}"
@@ -120,7 +120,7 @@ class Copy:
             return self.mine
         if self.theirs is not None and not self.moved:
             return self.theirs
-        # The copy's folder, its parent for a vendored test, and one more level for a moved folder.
+        # The copy's folder, its parent (for a vendored test), and one more level for moved folders.
         homes = absolute(self.path).parents[:3]
         for original in (
             home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS
@@ -144,7 +144,7 @@ def render_header(origin: str, text: str) -> str:
 
 
 def read(folder: Path) -> tuple[list[Copy], list[str]]:
-    """All readable copies in the folder, and one line per problem in the other copies.
+    """Returns all readable copies in the folder, and one line per problem in the other copies.
 
     Raises VendorError if there are no copies.
     """
@@ -164,7 +164,7 @@ def read(folder: Path) -> tuple[list[Copy], list[str]]:
 
 
 def read_copy(path: Path, recorded: bool = False) -> Copy | None:
-    """The copy, or None for a file without a header that is not on record.
+    """Returns the copy, or None for a file that has no header and is not recorded.
 
     Raises VendorError for a copy that cannot be identified.
     """
@@ -173,7 +173,7 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
             raise OSError(0, "not a file")
         with path.open("rb") as file:
             content = file.read(HEADER_WITHIN_BYTES)
-            if _header(content):  # other files may be large, and are not read completely
+            if _header(content):  # other files may be large, so they are not read completely
                 content += file.read()
     except OSError as error:
         if not recorded:
@@ -209,14 +209,14 @@ def _header(content: bytes) -> re.Match[str] | None:
 
 
 def _recorded(folder: Path) -> set[Path]:
-    """The files that were vendored into the folder, its tests/, or its parent folder."""
+    """The files that were vendored into the folder, its tests/ folder, or its parent."""
     folder = absolute(folder)
     homes = (folder / "tests", folder, folder.parent)
     return {home / name for home in homes for name in listed(home)}
 
 
 def absolute(path: Path) -> Path:
-    """The absolute path without "..", so that parents are correct. Links are not followed."""
+    """The absolute path without "..", so that its parents are correct. Links are not followed."""
     return Path(os.path.abspath(path))
 
 
@@ -228,12 +228,12 @@ def listed(home: Path) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their line ends. splitlines() also splits at a form feed or a lone \\r."""
+    """The lines with their line ends. splitlines() also splits at form feeds and lone \\r."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def differences(copy: Copy) -> tuple[str, str]:
-    """(your edits, upstream's edits), each a diff from the original text."""
+    """Returns (your edits, upstream's edits), both as diffs from the original text."""
     base = lines_of(copy.base)
 
     def diff(after: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Creates all requested copies, or none."""
+"""Creates either all requested copies or none."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from .writing import leads_out, locked, render, write
 
 
 def vendor(names: list[str], folder: Path, tests: bool = False) -> list[Path]:
-    """Copies the families and, with `tests`, their tests into the folder: either all or none.
+    """Copies the families and, with `tests`, their tests into the folder. Either all are copied or
+    none.
 
     Creates the folder and returns the files. Raises VendorError for a fix without tests, for an
-    existing file that is not an unedited copy, and if a write fails.
+    existing file that is not an unedited copy, or if writing fails.
     """
     wanted = _wanted(names, tests)
-    _replaceable(folder, wanted)  # an error here leaves no files behind, not even the lock
+    _replaceable(folder, wanted)  # if this raises, no files are left behind, not even the lock
     with locked(folder):
         old = _replaceable(folder, wanted)
         files = {}
         for target, (origin, text) in wanted.items():
             existing = old.get(target)
             is_current = existing is not None and existing.sha == digest(text)
-            if not is_current:  # otherwise the header would change with each commit
+            if not is_current:  # otherwise, the header would change with every commit
                 files[folder / target] = render(origin, text, text, existing)
         paths = [folder / target for target in wanted]
         write(folder, files, [text for _, text in wanted.values()], paths)
@@ -32,7 +33,7 @@ def vendor(names: list[str], folder: Path, tests: bool = False) -> list[Path]:
 
 
 def _wanted(names: list[str], tests: bool) -> dict[str, tuple[str, str]]:
-    """File in the folder -> (origin, upstream text)."""
+    """Maps each file in the folder to (origin, upstream text)."""
     unknown = [name for name in names if name not in families()]
     if unknown:
         raise VendorError(
@@ -52,7 +53,7 @@ def _wanted(names: list[str], tests: bool) -> dict[str, tuple[str, str]]:
 
 
 def _replaceable(folder: Path, wanted: dict[str, tuple[str, str]]) -> dict[str, Copy]:
-    """The copies to replace. Raises VendorError for files that must not be replaced."""
+    """Returns the copies to replace. Raises VendorError for files that must not be replaced."""
     old: dict[str, Copy] = {}
     problems = []
     for target, (origin, _) in wanted.items():
@@ -71,7 +72,7 @@ def _replaceable(folder: Path, wanted: dict[str, tuple[str, str]]) -> dict[str, 
 
 
 def _replaced(path: Path, folder: Path, origin: str) -> Copy | None:
-    """The copy to replace, or None if the file does not exist. Raises VendorError."""
+    """Returns the copy to replace, or None if the file does not exist. Raises VendorError."""
     if problem := leads_out(path, folder):
         raise VendorError(problem)
     if path.parent.exists() and not path.parent.is_dir():

@@ -19,19 +19,19 @@ from .writing import leads_out, locked, render, write
 class Update:
     """The result of an update."""
 
-    conflicts: dict[Path, int]  # updated file -> number of conflicts
-    problems: list[str]  # of the copies left unchanged, one line each
+    conflicts: dict[Path, int]  # updated file -> its number of conflicts
+    problems: list[str]  # one line for each copy that was left unchanged
     kept: Path  # the folder with the previous texts
 
 
 def update(folder: Path) -> Update:
-    """Merges upstream's changes into every copy that is out of date.
+    """Merges upstream's changes into every outdated copy.
 
-    This is a three-way merge. If both sides changed the same lines, the file has both versions
+    This is a three-way merge. If both sides changed the same lines, the file contains both versions
     between git's conflict markers. A copy that cannot be updated is reported, and the other copies
-    are updated.
+    are still updated.
     """
-    read(folder)  # raises if there is nothing to update, so that no files are left behind
+    read(folder)  # raises if there is nothing to update, before any file is written
     home = _home(folder)
     with locked(home):
         copies, problems = read(folder)
@@ -41,7 +41,7 @@ def update(folder: Path) -> Update:
             if problem := copy.problem or (copy.moved and leads_out(copy.path, folder)):
                 problems.append(problem)
                 continue
-            bases.append(copy.base)  # written again in case it is lost or has an old name
+            bases.append(copy.base)  # written again, in case it was lost or has an old name
             if copy.theirs is not None and copy.moved:
                 bases.append(copy.theirs)
                 merged, conflicts[copy.path] = _merge(copy.base, copy.mine, copy.theirs)
@@ -52,20 +52,20 @@ def update(folder: Path) -> Update:
 
 
 def _home(folder: Path) -> Path:
-    """The folder that contains .torch-repros: this folder or, for vendored tests, its parent."""
+    """The folder that contains .torch-repros, which is this folder or, for tests, its parent."""
     above = absolute(folder).parent
     return above if not (folder / KEPT).is_dir() and (above / KEPT).is_dir() else folder
 
 
 def _before(path: Path, home: Path, taken: dict[Path, bytes]) -> Path:
-    """An unused name for the previous text. An older file may be the only clean copy of an edit."""
+    """An unused name for the previous text. Older files may have the only clean copy of an edit."""
     names = (home / KEPT / f"{path.name}.{number}.before" for number in itertools.count(1))
     return next(name for name in names if name not in taken and not os.path.lexists(name))
 
 
 def _merge(base: str, mine: str, theirs: str) -> tuple[str, int]:
-    """(merged text, number of conflicts)."""
-    # A last line without a line end would run into the marker that follows it.
+    """Returns (merged text, number of conflicts)."""
+    # If the last line had no line end, it would run into the marker that follows it.
     lines = [lines_of(re.sub(r"(?<=[^\n])\Z", "\n", text)) for text in (base, mine, theirs)]
     merge = merge3.Merge3(lines[0], lines[1], lines[2])
     merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {version()}"))

@@ -1,4 +1,4 @@
-"""The files that can be copied: their current and earlier texts, and their revision.
+"""Knows the files that can be copied: their current and earlier texts, and their revision. The file
 `fix_texts.txt` lists all current and earlier texts of each file. With this list, a checkout, a
 wheel or a cached tool can tell offline whether the text of a copy is older or newer than the tool.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from .. import __version__, catalog
 
 ROOT = catalog.ROOT
-TEXTS = catalog.PACKAGE / "fix_texts.txt"  # a line per text: the file and the sha256
+TEXTS = catalog.PACKAGE / "fix_texts.txt"  # one line per text, with the file and its sha256
 CONFTEST = "tests/fixes/vendored_conftest.py"
-# The files that a header may name, now and before 0.2. No other file is read.
+# The files that a header may name, now and before 0.2. No other files are read.
 ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
 OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
 OLD_CONFTEST = "matrix/vendored_conftest.py"
@@ -29,13 +29,13 @@ def families() -> list[str]:
 
 
 def upstream(origin: str) -> str | None:
-    """The text of a file of this project, or None if the file does not exist."""
+    """The text of a file in this project, or None if the file does not exist."""
     path = ROOT / origin
     return read_text(path) if path.is_file() else None
 
 
 def known_origin(name: str) -> str | None:
-    """The current name of the project's file that a header names, or None."""
+    """The current name of the project file that a header names, or None."""
     if name in (CONFTEST, OLD_CONFTEST):
         return CONFTEST
     if old := OLD_TEST_PATTERN.fullmatch(name):
@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
 
 
 def normalised(text: str) -> str:
-    """The text with \\n as line ends, because the line ends of a Windows checkout are not edits."""
+    """The text with \\n as line ends, because line ends in a Windows checkout are not edits."""
     return text.replace("\r\n", "\n")
 
 
@@ -61,7 +61,7 @@ def digest(text: str) -> str:
 
 @cache
 def version() -> str:
-    """This tool's version, with its commit if it runs in a clone or was installed from git."""
+    """This tool's version, with the commit if it runs in a clone or was installed from git."""
     commit = _commit()
     return f"{__version__}+g{commit[:10]}" if commit else __version__
 
@@ -78,7 +78,7 @@ def _commit() -> str:
 
 
 def _git(*arguments: str) -> bytes:
-    """The output of git, or b"" if there is no git or no repository."""
+    """The output of git, or b"" if git or the repository is missing."""
     command = ["git", "-C", str(catalog.ROOT), *arguments]
     with contextlib.suppress(OSError):
         return subprocess.run(command, capture_output=True).stdout
@@ -91,7 +91,7 @@ def known() -> set[str]:
 
 
 def _listed() -> set[tuple[str, str]]:
-    """(file, sha256) of each line in the list, without the markers of a merge conflict."""
+    """Returns (file, sha256) for each line in the list, except markers of merge conflicts."""
     lines = re.findall(r"^(\S+\.py) ([0-9a-f]{64})$", TEXTS.read_text(encoding="utf-8"), re.M)
     return set(lines)
 
@@ -103,10 +103,10 @@ def _now() -> set[tuple[str, str]]:
 
 
 def _before() -> set[tuple[str, str]]:
-    """(file, sha256) of the texts in all commits that git has. A shallow clone has few commits."""
+    """Returns (file, sha256) for the texts in all available commits. A shallow clone has few."""
     log = _git("log", "--format=", "--raw", "--no-renames", "--no-abbrev").decode()
     changes = re.findall(r"^:\S+ \S+ \S+ (\S+) [AM]\t(.+)$", log, re.M)
-    names = {name for _, name in changes}  # tests/test_repros.py was never a test of a fix
+    names = {name for _, name in changes}  # tests/test_repros.py never tested a fix
     origins = {
         blob: origin for blob, name in changes if (origin := known_origin(name)) and origin in names
     }
@@ -118,7 +118,7 @@ def _before() -> set[tuple[str, str]]:
 
 
 def write_list() -> int:
-    """Adds the missing texts to the list and returns their number."""
+    """Adds missing texts to the list and returns their number."""
     listed = _listed()
     complete = listed | _before() | _now()
     TEXTS.write_text("".join(f"{name} {sha}\n" for name, sha in sorted(complete)), "utf-8")
@@ -126,7 +126,7 @@ def write_list() -> int:
 
 
 def problems() -> list[str]:
-    """A problem for each file whose text is not in the list yet."""
+    """Reports each file whose text is not in the list yet."""
     return [
         f"{ROOT / name}:1: its text is not in {TEXTS.name}; run: torch-repros fixes"
         for name, _ in sorted(_now() - _listed())

@@ -1,4 +1,4 @@
-"""Writes copies and their accompanying files: all or nothing, and one writer at a time."""
+"""Writes copies and their accompanying files, all or nothing, with one writer at a time."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .originals import digest, normalised
 SCRATCH = "tmp"
 SETTINGS = {
     ".gitattributes": b"* -text\n",  # prevents git from changing line ends
-    # Many projects ignore *.orig, but merging needs these files.
+    # Many projects ignore *.orig files, but merging requires them.
     ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
 }
 
 
 def render(origin: str, upstream_text: str, body: str, old: Copy | None) -> bytes:
-    """The complete file, with the line ends and the lines above the header of the replaced file."""
+    """The complete file, with the replaced file's line ends and the lines above its header."""
     text = render_header(origin, upstream_text) + body
     return (with_line_ends_of(old.raw, old.above + text) if old else text).encode()
 
 
 def with_line_ends_of(raw: str, text: str) -> str:
-    """The text with the line ends of the same lines in `raw`. New lines end like most lines."""
+    """The text with the line ends of the same lines in `raw`. New lines get the most common end."""
     if "\r\n" not in raw:
         return text
     old, new = lines_of(raw), lines_of(text)
@@ -51,7 +51,7 @@ def with_line_ends_of(raw: str, text: str) -> str:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Allows one writer at a time. The lock of a killed process is released."""
+    """Allows one writer at a time. If a process is killed, its lock is released."""
     import filelock  # imported here, because it takes longer than the rest of the command line
 
     kept = folder / KEPT
@@ -71,7 +71,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def leads_out(path: Path, folder: Path) -> str:
-    """A problem if the path is or contains a symbolic link below the folder; otherwise ""."""
+    """Describes the problem if the path is or contains a symbolic link below the folder, or ""."""
     for link in (path, path.parent):
         if link != folder and link.is_symlink():
             return f"{link} is a symbolic link and might point outside {folder}"
@@ -79,13 +79,14 @@ def leads_out(path: Path, folder: Path) -> str:
 
 
 def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[Path]) -> None:
-    """Writes all the files, or leaves all unchanged. Also records `copies` in copies.txt.
+    """Writes all the files or leaves all of them unchanged. Also records `copies` in copies.txt.
 
-    If the process is killed, each file is complete, either old or new, and its base is kept.
+    If the process is killed, each file is either the complete old file or the complete new file,
+    and its base is kept.
     """
     kept = home / KEPT
-    # In this order, so that after a kill both the text that a header names and the previous text of
-    # the file exist.
+    # Written in this order, so that even after a kill, both the text that a header names and the
+    # previous text of the file exist.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
     for name, content in SETTINGS.items():
@@ -100,7 +101,7 @@ def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[P
             (path, *_stage(path, content, scratch / str(number)))
             for number, (path, content) in enumerate(changed)
         ]
-        # The remaining operations are renames, which need no space and can be undone.
+        # All remaining operations are renames, which need no space and can be undone.
         for path, new, old in staged:
             os.replace(new, path)
             replaced.append((path, old))
@@ -124,7 +125,7 @@ def _record(home: Path, copies: list[Path]) -> bytes:
 
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
-    """(file with the new content, file with the old content, which exists only if `path` does)."""
+    """Returns (file with the new content, file with the old content, if `path` exists)."""
     new, old = scratch.with_suffix(".new"), scratch.with_suffix(".old")
     scratch.parent.mkdir(exist_ok=True)
     path.parent.mkdir(exist_ok=True)
@@ -133,6 +134,6 @@ def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
         shutil.copymode(path, new)
         try:
             os.link(path, old)
-        except OSError:  # a file system without hard links
+        except OSError:  # the file system may lack hard links
             shutil.copy2(path, old)
     return new, old

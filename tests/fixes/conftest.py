@@ -1,4 +1,4 @@
-"""Settings for the tests of the fixes: one thread, exact arithmetic, and a Hypothesis profile."""
+"""Configures the tests of the fixes: one thread, exact arithmetic, and a Hypothesis profile."""
 
 import os
 

@@ -28,7 +28,7 @@ TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
 
 @contextlib.contextmanager
 def pretend(torch_version=(2, 15), macos="15.1", there=True, capability=(9, 0), capabilities=None):
-    """Simulates the machine of a decision. `capabilities` are the capabilities of single GPUs."""
+    """Simulates the machine for a decision. `capabilities` lists the capability of each GPU."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(amp, "_TORCH", torch_version)
         patch.setattr("platform.mac_ver", lambda: (macos, ("", "", ""), ""))
@@ -253,7 +253,7 @@ numbers = st.floats(-8, 8).map(lambda value: round(value * 8) / 8)  # exact in f
 
 
 def with_length(batches, length=None):
-    """Batches with a length, correct or not; a generator has no length."""
+    """Batches with a length, which may be wrong. A generator has no length."""
 
     class Loader:
         def __len__(self):
@@ -311,10 +311,10 @@ def test_weights_may_be_tensors_and_shares_are_exact_numbers():
 
 
 def train(batches, size, scaler=None, weight=None, lr=1.0, log=None, **options):
-    """Trains for one epoch. The model's gradient on a batch is the batch's own number.
+    """Trains for one epoch. The model's gradient on a batch equals the batch's number.
 
     Returns the values of one weight over time, and the results of the steps. A second weight, in a
-    group with half the learning rate, follows.
+    group with half the learning rate, must follow the first.
     """
     parameter, other = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
     path, answers = [], []
@@ -375,7 +375,7 @@ class Batch:
 
 
 class Loader:
-    """Yields 12 batches, and has a length."""
+    """Yields 12 batches and has a length."""
 
     def __len__(self):
         return 12
@@ -473,7 +473,7 @@ def test_fewer_batches_than_their_length_says_are_refused(size):
 def test_an_iterator_that_was_used_is_not_asked_for_its_length():
     batches = iter(torch.utils.data.DataLoader(range(6), batch_size=None))
     next(batches)
-    assert len(batches) == 6  # 5 of these batches are left
+    assert len(batches) == 6  # only 5 of these batches are left
     found = [[share for _, share, _ in window] for window in amp.windows(batches, 4)]
     assert found == [[0.25] * 4, [1.0]]
 
@@ -566,7 +566,7 @@ NUMBERS = [[(2, 0)] * 7, [(3, 0)] * 5]
 
 
 def batches_of(rank, rows):
-    """Batches of (x, y, mask of the rows that count). In padded rows, y is NaN."""
+    """Returns batches of (x, y, mask of the rows that count). In padded rows, y is NaN."""
     torch.manual_seed(rank)
     made = []
     for count, padded in rows[rank]:
@@ -585,7 +585,7 @@ def linear():
 
 
 def error_sum(model, x, y, counts):
-    """The sum of errors. It is finite even if no row counts."""
+    """The sum of the errors, which is finite even if no rows are counted."""
     return (model(x)[counts] - y[counts]).square().sum()
 
 
@@ -629,7 +629,7 @@ def shares_or_refusal(batches, **options):
 
 
 def on_two_ranks(rank, meeting_point):
-    """The final weights of a rank, and its errors for unequal numbers of batches."""
+    """Returns the final weights of a rank, and its errors for unequal numbers of batches."""
     from torch import distributed
 
     # A forked process must not query the GPU of this machine.
@@ -671,7 +671,7 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
 ):
     if device != "cpu" or "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork, where no device is in use; --device cpu runs it")
-    for name in ("torch.distributed", "torch._dynamo"):  # else each rank imports them
+    for name in ("torch.distributed", "torch._dynamo"):  # otherwise, each rank imports them
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -689,7 +689,7 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
         assert found["none"].startswith("no batches: the loader is empty")
         assert found["no weight"] == []
         assert found["alone"] == [[0.5, 0.5], [1.0]]
-        assert found["large"] == [[0.5, 0.5]]  # with weights that float32 would round
+        assert found["large"] == [[0.5, 0.5]]  # for weights that float32 would round
     here = [found["no weight here"] for found in ranks]
     assert here == [[[("b", 0.0, True)]], [[("a", 1.0, False), ("b", 1.0, True)]]]
 
@@ -780,7 +780,7 @@ def test_processes_that_have_a_window_are_counted_on_the_device_of_the_group(bac
             torch.distributed,
             get_backend={group: backend}.__getitem__,
             get_world_size={group: 3}.__getitem__,
-            all_reduce=lambda sums, group: None,  # the other two processes have no window
+            all_reduce=lambda sums, group: None,  # the other two processes have no windows
         ),
         pytest.raises(ValueError, match="^1 of 3 processes have a window, the others have no more"),
     ):
@@ -809,7 +809,7 @@ STEPPED = (
 
 
 class FakeScaler:
-    """A GradScaler on plain numbers, because this torch may have no GradScaler for the CPU."""
+    """A GradScaler for plain numbers, because this torch may not have a GradScaler for the CPU."""
 
     def __init__(self, scale=4.0):
         self.value, self.calls, self.found = scale, [], {}
@@ -851,7 +851,7 @@ class FakeScaler:
 
 
 def scalers(scale=4.0):
-    """A fake scaler, and a real scaler for the CPU if this torch has one."""
+    """Yields a fake scaler and, if this torch has one, a real scaler for the CPU."""
     yield FakeScaler(scale)
     if TORCH >= (2, 3):
         yield torch.amp.GradScaler("cpu", init_scale=scale)
@@ -963,7 +963,7 @@ def test_an_optimizer_whose_parameters_have_no_gradient_this_time_may_be_among_s
         used, unused = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.ones(1))
         optimizers = [sgd([used]), sgd([unused], weight_decay=0.5)]
         found = stepped(optimizers, [used, unused], [used.sum()], scaler)
-        assert found == (True, [[1.0], [0.0]])  # with a zero gradient, weight decay would move it
+        assert found == (True, [[1.0], [0.0]])  # with a zero gradient, weight decay would change it
 
 
 class Breaks(torch.optim.SGD):
@@ -985,7 +985,7 @@ def interrupt():
 
 
 def of_two_groups():
-    """Two parameters, each in its own group of an optimizer that raises in its first step."""
+    """Two parameters, each in its own group of an optimizer whose first step raises an error."""
     parameters = [nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(2))]
     rates = (1.0, 0.25)
     groups = [{"params": [parameter], "lr": lr} for parameter, lr in zip(parameters, rates)]
@@ -1071,7 +1071,7 @@ def test_gradients_that_a_call_could_not_unscale_can_be_tried_again_at_once():
 
 
 @pytest.mark.skipif(TORCH < (2, 3), reason="autograd cannot be asked before")
-@pytest.mark.parametrize("factor", [1.0, math.inf])  # the step is taken, or skipped
+@pytest.mark.parametrize("factor", [1.0, math.inf])  # the step is taken or skipped
 def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(factor):
     for scaler in scalers():
         a, b, c, d = (nn.Parameter(torch.zeros(1)) for _ in range(4))
@@ -1106,7 +1106,7 @@ def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_wri
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_an_optimizer_may_step_on_a_loss_that_was_scaled_after_the_step_of_another(frozen):
-    """The optimizers of a GAN do so, whose critic may be frozen while the generator trains."""
+    """The optimizers of a GAN do this, whose critic may be frozen while the generator trains."""
     for scaler in scalers():
         critic, generator = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
         for factor in (math.inf, 1.0):
@@ -1232,7 +1232,7 @@ def test_the_host_does_not_wait_for_cuda(device, make):
     scaler = amp.make_grad_scaler(amp.Precision("cuda", torch.bfloat16, False, ""))
     torch.cuda.set_sync_debug_mode("error")
     try:
-        for each in (None, scaler):  # the scaler is disabled
+        for each in (None, scaler):  # here, the scaler is disabled
             assert amp.optimizer_step(optimizer, each, before_step=lambda: seen.append(1)) is True
     finally:
         torch.cuda.set_sync_debug_mode("default")
@@ -1244,7 +1244,7 @@ def fused(make, parameters, **options):
         return make(parameters, fused=True, **options)
     except (TypeError, RuntimeError) as error:
         if TORCH >= (2, 4) and parameters[0].device.type != "mps":
-            raise  # torch 2.4 has them on CUDA and on the CPU
+            raise  # torch 2.4 has such optimizers on CUDA and on the CPU
         pytest.skip(f"no such optimizer here: {error}")
 
 
@@ -1411,13 +1411,11 @@ def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device)
 
 
 # ---- the pieces in other people's loops ----
-#
-# Each loop occurs twice, once as people write it and once with the pieces. Both give the same
-# result.
+# Each loop occurs twice: as people write it, and with the pieces. Both give the same result.
 
 
 def nanogpt(run):
-    """The loop of nanoGPT's train.py: micro steps, with gradients synchronized in the last."""
+    """The loop of nanoGPT's train.py, where only the last micro step synchronizes gradients."""
     for _ in range(3):
         for micro_step in range(4):
             run.model.require_backward_grad_sync = micro_step == 3
@@ -1477,7 +1475,7 @@ def gan_with_the_pieces(run):
 
 
 def averaged(run):
-    """A scheduler and an average of the weights, which both advance with every applied step."""
+    """A scheduler and an average of the weights, both of which advance with every applied step."""
     for x in itertools.islice(run.batches, 6):
         run.optimizer.zero_grad()
         with run.autocast():
@@ -1507,7 +1505,7 @@ def averaged_with_the_pieces(run):
 
 
 def hooked(run):
-    """A trainer class with a hook that sees the gradients before clipping."""
+    """A trainer class with a hook that sees the gradients before they are clipped."""
 
     class Trainer:
         def on_before_optimizer_step(self):

@@ -55,7 +55,7 @@ def cases(draw):
 
 
 def scores_to_add(padding, heads, queries, causal, bias):
-    """The number to add to each score, computed from the definition in pure Python."""
+    """The numbers to add to the scores, computed from the definition in pure Python."""
     batch, keys = padding.shape
     bias = torch.zeros(()) if bias is None else bias
     bias = bias.expand(batch, heads, queries, keys).tolist()
@@ -161,7 +161,7 @@ def run(path, module, x, mask):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("path", PATHS)
 def test_padding_changes_nothing_on_any_path(device, path, causal):
-    """Each sequence has the same output as alone and without padding, wherever the padding is."""
+    """Wherever the padding is, each sequence has the same output as alone and without padding."""
     padding = torch.tensor(list(itertools.product([False, True], repeat=4)), device=device)
     module = module_of(path, device)
     x = torch.randn(*padding.shape, FEATURES, device=device)
@@ -306,7 +306,7 @@ def test_what_is_no_mask_is_refused(options, error, message):
 
 
 def test_torch_reads_bool_masks_both_ways(device):
-    """This is why only a float mask has the same meaning everywhere."""
+    """Therefore, only a float mask has the same meaning everywhere."""
     module = module_of("attention", device)
     shown = torch.tensor([[True, False]] * 2, device=device)
     x = torch.ones(1, 2, FEATURES, device=device)
@@ -378,7 +378,7 @@ def test_hooks_of_every_module_run_in_evaluation_128413(device, kind):
         module.register_forward_hook(lambda *_, name=name: called.append(name))
     with torch.no_grad(), attention.without_fast_path(model):
         model(torch.ones(1, 3, FEATURES, device=device))
-    # MultiheadAttention reads the weights of its projection without calling it.
+    # MultiheadAttention reads the weights of its output projection without calling it.
     there = {name for name, _ in model.named_modules() if "out_proj" not in name}
     assert set(called) >= there - {"layers"}
 
@@ -388,7 +388,7 @@ LAYERS, ATTENTIONS = "_transformer_encoder_layer_fwd", "_native_multi_head_atten
 
 @pytest.fixture
 def fused_device(device):
-    """A device on which torch calls the fused operators. MPS does not have them."""
+    """A device on which torch calls the fused operators, which MPS does not have."""
     return "cpu" if device == "mps" else device
 
 
@@ -496,7 +496,7 @@ def encoder(device, of=nn.TransformerEncoder, layer=nn.TransformerEncoderLayer, 
 
 @contextlib.contextmanager
 def evaluating(model):
-    """Evaluation as people write it. On exit, every module returns to its previous mode."""
+    """Evaluates as people do. On exit, every module returns to its previous mode."""
     modes = [(module, module.training) for module in model.modules()]
     with torch.no_grad():
         model.eval()
@@ -529,7 +529,7 @@ def test_the_order_of_the_blocks_does_not_matter(fused_device, of, layer, outer)
         found = [model(x, src_key_padding_mask=mask) for mask in (padding, None) for _ in "12"]
         assert [operator.call_count for operator in fused] == [0, 0]
     assert state(model) == before
-    assert {one.shape for one in found} == {x.shape}  # no position is dropped
+    assert {one.shape for one in found} == {x.shape}  # no positions are dropped
     assert torch.equal(found[0], found[1])  # no dropout
 
 
@@ -610,7 +610,7 @@ def test_an_attention_whose_key_may_be_left_out_still_gets_none(device):
 
 
 class InABlock(threading.Thread):
-    """A thread that stays in a block until it may leave."""
+    """A thread that stays in a block until it is allowed to leave."""
 
     def __init__(self, model):
         super().__init__(daemon=True)

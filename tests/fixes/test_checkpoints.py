@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reference_fixes import checkpoints
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # about deprecations and layers without elements
+pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations, and layers without elements
 
 # Older releases read fewer types with weights_only=True.
 TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
@@ -34,7 +34,7 @@ def linear(outputs=3, value=None, device="cpu"):
 
 
 def versioned(base):
-    """A layer that records the version of the loaded state, and changes the metadata it gets."""
+    """A layer that records the version of the loaded state, and changes the received metadata."""
 
     class Versioned(base):
         _version = 7
@@ -52,7 +52,7 @@ def equal(one, other):
 
 
 def refused(error, model, state):
-    """The message of the error. Asserts that the model is unchanged."""
+    """Returns the message of the error, after asserting that the model is unchanged."""
     before = {key: value.clone() for key, value in model.state_dict().items()}
     with pytest.raises(error) as raised:
         checkpoints.load_matching(model, state)
@@ -117,12 +117,12 @@ def test_a_wrapped_model_takes_the_weights_of_a_plain_one():
     trained = linear()
     for model in (torch.nn.DataParallel(linear()), torch.nn.Sequential(linear())):
         name = next(iter(model.state_dict())).split(".")[0]
-        if name == "0":  # a name that no wrapper uses
+        if name == "0":  # no wrapper uses this name
             assert "no key of the state" in refused(ValueError, model, trained.state_dict())
         else:
             report = checkpoints.load_matching(model, trained.state_dict())
             assert report.loaded == {"module.weight": "weight", "module.bias": "bias"}
-            # DataParallel has moved the model to a GPU, if there is one.
+            # DataParallel moves the model to a GPU, if there is one.
             assert equal(model.module.cpu(), trained)
 
 
@@ -214,7 +214,7 @@ def test_a_key_is_used_once():
 
 
 class Named(torch.nn.Module):
-    """A module with a layer for each name."""
+    """A module with one layer per name."""
 
     def __init__(self, *names):
         super().__init__()
@@ -223,7 +223,7 @@ class Named(torch.nn.Module):
 
 
 class Both(torch.nn.Module):
-    """A weight, and a weight of the same shape in a part that has the name of a wrapper."""
+    """A weight, and a weight of the same shape in a part that is named like a wrapper."""
 
     def __init__(self):
         super().__init__()
@@ -324,7 +324,7 @@ def test_two_values_for_a_tensor_that_is_shared_are_told():
     }
     state["1.weight"] = state["0.weight"].clone()
     assert checkpoints.load_matching(model, state).mismatched == {}
-    state["0.weight"] = torch.ones(5, 2)  # this value does not fit, so the other one is loaded
+    state["0.weight"] = torch.ones(5, 2)  # this value does not fit, so the other value is loaded
     assert list(checkpoints.load_matching(model, state).mismatched) == ["0.weight"]
     del state["1.weight"]
     state["1.bias"] = torch.ones(3)
@@ -366,7 +366,7 @@ def test_numbers_that_are_not_whole_are_not_cut_off():
     assert text.endswith(
         "steps is torch.float32 in the state, torch.int64 in the model, which cannot hold 0.5"
     )
-    checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # of an averaged model
+    checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # from an averaged model
     assert model.steps.tolist() == [7, 8]
 
 
@@ -406,7 +406,7 @@ def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, los
         (torch.tensor([0.1, float("inf"), float("nan"), -1e-30]), torch.float16),
         (torch.tensor([0.1, 1e38]), torch.bfloat16),
         (torch.tensor([0.1, 60000.0], dtype=torch.float16), torch.float64),
-        (torch.tensor([65510.0, -65504.0]), torch.float16),  # the largest is 65504
+        (torch.tensor([65510.0, -65504.0]), torch.float16),  # the largest number is 65504
         (torch.tensor([0.1, float("inf")], dtype=torch.float16), torch.float32),
         (torch.tensor([1.0, -3.0]), torch.int8),
         (torch.tensor([1.0, 0.0]), torch.bool),
@@ -516,7 +516,7 @@ def mesh(tmp_path, monkeypatch):
     if TORCH < (2, 7):
         pytest.skip("fully_shard() came in 2.6, and to the CPU in 2.7")
     distributed = torch.distributed
-    # With CUDA, a CPU mesh would create a group for NCCL too.
+    # With CUDA, a CPU mesh would also create a group for NCCL.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if not distributed.is_available() or not distributed.is_gloo_available():
         pytest.skip("no torch.distributed")
@@ -921,7 +921,7 @@ def test_an_interrupted_run_is_the_uninterrupted_one(
     device, optimizer, scheduler, before, after, file
 ):
     if device == "mps" and TORCH < (2, 5):
-        before = 0  # the random state is only the seed (pytorch#130613), but dropout draws
+        before = 0  # the random state contains only the seed (pytorch#130613), but dropout draws
     state, python = torch.get_rng_state(), random.getstate()
     try:
         run = Run(device, optimizer, scheduler)
@@ -983,7 +983,7 @@ def test_random_states_are_restored():
 
 
 def draws(numpy):
-    """Numbers from all three generators, including numbers kept from an earlier draw."""
+    """Numbers from all three generators, including numbers that an earlier draw left over."""
     return [
         torch.rand(3).tolist(),
         random.gauss(0, 1),
@@ -1000,7 +1000,7 @@ def test_random_states_are_restored_with_what_they_keep_for_the_next_draw(before
     random.seed(0)
     numpy.random.seed(0)
     try:
-        for _ in range(before):  # each call draws two numbers and keeps one
+        for _ in range(before):  # each call draws two numbers and keeps one of them
             random.gauss(0, 1)
             numpy.random.standard_normal()
         checkpoint = checkpoints.capture()
@@ -1110,7 +1110,7 @@ def test_a_checkpoint_may_be_loaded_to_any_device(monkeypatch):
 
     seen = []
     monkeypatch.setattr(torch, "set_rng_state", lambda state: seen.append(state.device.type))
-    for kind in ("_cuda", "_mps"):  # their states would be fake tensors too
+    for kind in ("_cuda", "_mps"):  # otherwise, their states would also be fake tensors
         monkeypatch.setattr(checkpoints, kind, lambda: False)
     checkpoint = checkpoints.capture(keeps=Keeps())
     with FakeTensorMode(allow_non_fake_inputs=True):
@@ -1264,7 +1264,7 @@ def test_a_restore_that_fails_leaves_everything_as_it_was(run):
 
 
 class Part:
-    """Holds a number, and can fail to load a state."""
+    """Contains a number, and can fail to load a state."""
 
     def __init__(self, number, error=None):
         self.number, self.error = number, error
@@ -1360,7 +1360,7 @@ class Scaler:
 
 
 def scaler_of_torch(on, scale=8.0):
-    """torch's GradScaler. Since torch 2.3, the CPU's scaler can be enabled on any machine."""
+    """A GradScaler of torch. Since torch 2.3, the scaler for the CPU can be enabled anywhere."""
     if TORCH < (2, 3):
         pytest.skip("a scaler is off without CUDA")
     return torch.amp.GradScaler("cpu", init_scale=scale, enabled=on)

@@ -119,7 +119,7 @@ batches = st.recursive(
 
 
 def flatten(batch):
-    """(container types, leaves) in order. Batches of the same structure have the same types."""
+    """Returns (container types, leaves) in order. Batches of equal structure have equal types."""
     types, found = [], []
 
     def walk(value):
@@ -182,7 +182,7 @@ def test_more_sequences_are_walked(kind):
 
 
 class Stored(MutableMapping):
-    """A mapping that keeps its items in its own dict, which a shallow copy would share."""
+    """A mapping that keeps its items in a dict, which a shallow copy would share."""
 
     def __init__(self, items):
         self.items_ = dict(items)
@@ -204,7 +204,7 @@ class Stored(MutableMapping):
 
 
 class Sized(Stored):
-    """A mapping that defines its copies, like TensorDict, which has a batch size."""
+    """A mapping that defines how it is copied, like TensorDict, which has a batch size."""
 
     size = 0
 
@@ -222,7 +222,7 @@ def test_a_mapping_that_copies_itself_keeps_what_it_carries():
 
 
 class ReadOnly(Mapping):
-    """Like immutabledict: a copy of it could not be filled."""
+    """Like immutabledict, whose copies cannot be filled."""
 
     def __init__(self, items):
         self.items_ = dict(items)
@@ -255,11 +255,11 @@ def test_the_items_of_an_attribute_dict_are_its_attributes():
     batch = AttrDict(x=torch.ones(1), to=torch.ones(1))
     mapped = data_loading.map_tensors(torch.neg, batch)
     assert [mapped["x"], mapped.x, batch["x"], batch.x] == [-1, -1, 1, 1]
-    assert data_loading.to_device(batch, "cpu").x == 1  # its item `to` is not a method
+    assert data_loading.to_device(batch, "cpu").x == 1  # the item `to` is not a method
 
 
 class ModelOutput(OrderedDict):
-    """Like ModelOutput in transformers: an attribute for each item, and no update()."""
+    """Like ModelOutput in transformers, which has an attribute for each item, and no update()."""
 
     def update(self, *args, **items):
         raise RuntimeError("You cannot use update() on a ModelOutput instance.")
@@ -277,7 +277,7 @@ def test_a_mapping_without_update_is_walked():
 
 
 class Pair(tuple):
-    """A tuple with its own constructor arguments, and an attribute."""
+    """A tuple with different constructor arguments and an attribute."""
 
     def __new__(cls, x, y, note="note"):
         pair = super().__new__(cls, (x, y))
@@ -354,7 +354,7 @@ def test_to_device_moves_everything_and_back(device, batch):
 
 
 class Spy(torch.Tensor):
-    """A tensor that records how it is asked to move."""
+    """A tensor that records how it is moved."""
 
     kind, pinned = "cpu", False
     device = property(lambda self: torch.device(self.kind))
@@ -411,7 +411,7 @@ class Graph:
         self.x, self.done = x, done
 
     def __len__(self):
-        return 0  # without nodes: falsy, but still a batch
+        return 0  # without nodes, a batch is falsy, but it is still a batch
 
     def to(self, device):
         return Graph(self.x, (*self.done, f"to {device}"))
@@ -571,7 +571,7 @@ def test_a_dimension_of_size_1_is_not_expanded():
 
 
 class Image(torch.Tensor):
-    """Like torchvision's Image: pin_memory() returns a plain tensor."""
+    """Like torchvision's Image, whose pin_memory() returns a plain tensor."""
 
     def pin_memory(self):
         return self.as_subclass(torch.Tensor)
@@ -640,7 +640,7 @@ def test_the_host_waits_for_no_copy(device):
     with mock.patch.object(data_loading, "_copy", late_copy):
         batches = iter(data_loading.Prefetcher(rows, device))
         next(batches)
-        assert not torch.cuda.current_stream().query()  # the host is here before the copy ends
+        assert not torch.cuda.current_stream().query()  # the host gets here before the copy ends
 
 
 SIZE, DELAY = 2**22, 30_000_000  # 16 MiB, and about 15 ms of GPU cycles
@@ -659,7 +659,7 @@ def arrive(rows, device, slow):
     def late_copy(batch, copies, before):
         before.synchronize()  # first, so that the row gets the memory that the next lines free
         with torch.cuda.stream(copies):
-            torch.full((SIZE,), -1.0, device=device)  # freed at once: the row overwrites it
+            torch.full((SIZE,), -1.0, device=device)  # freed at once; the row overwrites it
             if slow == "copies":
                 torch.cuda._sleep(DELAY)
         return original(batch, copies, before)
@@ -690,7 +690,7 @@ def test_no_row_is_read_or_overwritten_too_early(device, slow, owner, method):
     assert all(arrive(rows_from(10, pin=True), device, slow))
     rows = rows_from(20, pin=True)  # torch may wait for the device when it pins memory
     with mock.patch.object(owner, method):
-        assert not all(arrive(rows, device, slow))  # otherwise the assertion above proves nothing
+        assert not all(arrive(rows, device, slow))  # otherwise, the assertion above proves nothing
 
 
 @pytest.mark.parametrize(
@@ -720,7 +720,7 @@ def test_at_most_three_batches_are_on_the_device_however_far_ahead_the_host_is(d
             if drops:
                 del batch
     torch.cuda.synchronize()
-    # also counts blocks that a stream still uses
+    # also counts blocks that are still in use by a stream
     most = torch.cuda.memory_stats()["active_bytes.all.peak"] - already
     assert round(most / (4 * SIZE)) <= 3
 
@@ -739,7 +739,7 @@ def test_a_pass_takes_no_memory_that_the_one_before_has_freed(device):
 
 
 class OnCuda(torch.Tensor):
-    """A tensor that claims to be on CUDA, and stores the streams it was recorded on."""
+    """A tensor that claims to be on CUDA and stores the streams on which it was recorded."""
 
     device = torch.device("cuda", 0)
     alive = weakref.WeakSet()
@@ -760,7 +760,7 @@ class Stream:
 
 
 class Event:
-    """An event that is reached at once, unless a test holds it."""
+    """An event that is reached immediately, unless a test holds it."""
 
     hold = False
     made = []  # the events that the host waits for
@@ -773,7 +773,7 @@ class Event:
             self.reached.set()
 
     def record(self, stream):
-        # self.copies: how many copies the work before this event waited for
+        # self.copies is the number of copies that the work before this event waited for
         self.stream, self.copies, self.events = stream, len(stream.waited), len(EVENTS)
 
     def synchronize(self):
@@ -785,7 +785,7 @@ EVENTS = []
 
 
 def soon(true, within=5.0):
-    """True if the thread makes the condition true while the caller waits."""
+    """True if the thread makes the condition true while the caller is waiting."""
     end = time.monotonic() + within
     while not true() and time.monotonic() < end:
         time.sleep(0.001)
@@ -798,10 +798,10 @@ def copied(number):
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """A simulated CUDA device: each copy records its stream and its thread."""
+    """Simulates a CUDA device. Each copy records its stream and its thread."""
     EVENTS.clear()
     OnCuda.alive, OnCuda.most = weakref.WeakSet(), 0
-    compute, chosen = Stream("compute"), threading.local()  # torch also keeps it per thread
+    compute, chosen = Stream("compute"), threading.local()  # torch also stores it per thread
     real_to = torch.Tensor.to
 
     def current_stream(device):
@@ -864,7 +864,7 @@ def numbered(count, wrap):
 def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
     def source():
         for batch in numbered(3, wrap):
-            assert torch.cuda.current_stream(OnCuda.device) is gpu  # for the dataset's own work
+            assert torch.cuda.current_stream(OnCuda.device) is gpu  # for work of the dataset itself
             yield batch
 
     for number, batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
@@ -889,7 +889,7 @@ def test_a_copy_begins_when_the_computation_with_the_third_batch_before_has_ende
     Event.hold = True  # the fixture resets this
     batches = iter(data_loading.Prefetcher(numbered(6, list), "cuda"))
     threading.Timer(0.2, lambda: Event.made[0].reached.set()).start()
-    next(batches)  # copied as soon as the work before the loop has ended
+    next(batches)  # is copied as soon as the work before the loop has ended
     assert soon(lambda: copied(1) in EVENTS)
     for number in range(1, 5):
         next(batches)
@@ -898,8 +898,8 @@ def test_a_copy_begins_when_the_computation_with_the_third_batch_before_has_ende
         assert ("load", number + 1, True) in EVENTS  # read and pinned in the meantime
         Event.made[number].reached.set()
         assert soon(lambda number=number: copied(number + 1) in EVENTS)
-        # batch number + 1 waited for the computation with the batches up to number - 2, and for the
-        # next event: the arrival of batch number - 1
+        # Batch number + 1 waited for the computation on the batches up to number - 2, and for the
+        # next event, the arrival of batch number - 1.
         assert (Event.made[number].stream, Event.made[number].copies) == (gpu, number)
 
 
@@ -961,7 +961,7 @@ class MovableBatch(Batch):
 
 
 class MovableDict(UserDict):
-    """Like BatchEncoding of transformers."""
+    """Like BatchEncoding in transformers."""
 
     def to(self, device):
         return MovableDict(data_loading.to_device(self.data, device))
@@ -969,7 +969,7 @@ class MovableDict(UserDict):
 
 @pytest.mark.parametrize("make", [MovableBatch, lambda x: MovableDict(x=x)], ids=["class", "dict"])
 def test_tensors_of_an_object_that_moves_itself_are_not_copied_beside_the_computation(gpu, make):
-    # no code would record these tensors: to() finds them on the device
+    # no code would record these tensors, because to() finds them on the device
     assert len(list(data_loading.Prefetcher([make(torch.ones(1))], "cuda"))) == 1
     assert EVENTS == [("copy", 1.0, "compute", True)]
 
@@ -1045,7 +1045,7 @@ def test_an_error_of_a_row_comes_after_the_batches_before_it(gpu, kind):
     seen = []
     batches = data_loading.Prefetcher(broken(), kind)
     with pytest.raises(KeyError, match="row 2"):
-        seen.extend(batch["x"].item() for batch in batches)  # keeps batches before the error
+        seen.extend(batch["x"].item() for batch in batches)  # keeps the batches before the error
     assert seen == [0.0, 1.0]
 
 
@@ -1077,13 +1077,13 @@ def test_the_thread_ends_with_the_loop(gpu):
     # a larger pool would sometimes start a second thread
     pool.assert_called_once_with(1, initializer=torch.cuda.set_device, initargs=(0,))
     assert threading.active_count() == before + 1
-    iterator.close()  # as `break` would
+    iterator.close()  # as with `break`
     assert threading.active_count() == before
 
 
 @pytest.fixture
 def limit():
-    """Ends an endless test after two minutes. Windows has no such timer."""
+    """Ends a hanging test after two minutes. Windows has no such timer."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -1101,7 +1101,7 @@ def limit():
 def forked(workers, **options):
     if not workers:
         return {}
-    # A hanging worker ends the test, on Windows too.
+    # A hanging worker ends the test, even on Windows.
     context = "fork" if hasattr(os, "fork") else None
     return {"num_workers": workers, "multiprocessing_context": context, "timeout": 120, **options}
 
@@ -1204,7 +1204,7 @@ def in_a_transform():
 
 
 def behind(make):
-    """Rows that a function draws from a generator that only make(generator) refers to."""
+    """Rows drawn by a function from a generator to which only make(generator) refers."""
 
     def dataset():
         return Draws(lambda self: self.held(), held=make(random.Random(0)))
@@ -1392,14 +1392,14 @@ def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_worker
     seeded(dataset, seed)
     noises += [torch.rand(1, generator=generator).item() for generator in (dataset.a, dataset.b)]
     assert len(set(noises)) == 3
-    own = random.Random(seed)  # the worker's `random`, as torch seeds it
+    own = random.Random(seed)  # the worker's `random`, seeded as by torch
     seeds = {generator.initial_seed() for generator in (dataset.a, dataset.b)}
     assert not seeds & {own.getrandbits(63) for _ in seeds}
 
 
 def test_all_bits_of_the_workers_seed_count_and_nothing_else():
     firsts = [seeded([random.Random(0)], seed)[0].random() for seed in (1, 1 + 2**32)]
-    assert firsts[0] == 0.4498763020585105  # in every process, unlike with the hash() of a string
+    assert firsts[0] == 0.4498763020585105  # equal in every process, unlike hash() of a string
     assert firsts[1] != firsts[0]
 
 
@@ -1413,14 +1413,14 @@ def test_generators_keep_their_kind_and_their_identity():
     assert [dataset.numpy, dataset.inner.numpy, dataset.legacy] == before
     assert type(dataset.inner.numpy.bit_generator) is numpy.random.Philox
     assert [dataset.state, dataset.generator] == others
-    seeded(Slotted())  # nothing to seed, and no error
+    seeded(Slotted())  # nothing to seed, but no error
 
 
 def test_a_normal_that_is_kept_for_later_is_not_drawn_by_every_worker():
     firsts = set()
     for worker in range(2):
         generator = numpy.random.RandomState(0)
-        generator.standard_normal()  # draws two numbers, keeps one
+        generator.standard_normal()  # draws two numbers and keeps one of them
         firsts.add(seeded(Draws(None, held=generator), seed=worker).held.standard_normal())
     assert len(firsts) == 2
 
@@ -1506,7 +1506,7 @@ class Lazy(Dataset):
 @pytest.mark.usefixtures("limit")
 def test_a_generator_that_does_not_exist_yet_is_not_found():
     numbers = []
-    for seed in (lambda: 0, torch.initial_seed):  # the second is the docstring's advice
+    for seed in (lambda: 0, torch.initial_seed):  # the docstring recommends the second
         loader = DataLoader(
             Lazy(seed), batch_size=None, worker_init_fn=data_loading.seed_worker, **forked(2)
         )
@@ -1516,7 +1516,7 @@ def test_a_generator_that_does_not_exist_yet_is_not_found():
 
 def test_an_empty_cell_of_a_closure_is_passed_over():
     def generator_of():
-        rng = random.Random(0)  # its cell comes after the empty one
+        rng = random.Random(0)  # its cell comes after the empty cell
 
         def draw():
             return later, rng
@@ -1530,7 +1530,7 @@ def test_an_empty_cell_of_a_closure_is_passed_over():
 
 def test_other_global_variables_are_left_alone():
     def draw():
-        return DATASETS  # holds generators, but is not a generator
+        return DATASETS  # contains generators, but is not a generator
 
     assert data_loading._generators(Draws(draw)) == []
 
@@ -1859,7 +1859,7 @@ def test_long_lists_of_samples_and_of_shapes_are_cut(alike, others, text):
 
 
 class Column:
-    """Like an array without a device, as in NumPy before 2."""
+    """Like an array without a device, as in NumPy before version 2."""
 
     def __init__(self, **fields):
         vars(self).update(fields)
@@ -1902,7 +1902,7 @@ def test_an_error_without_a_sample_as_its_cause_passes_as_it_is():
         data_loading.collate(None)
 
 
-@pytest.mark.parametrize("errors", [0, 1])  # errors before the interrupt
+@pytest.mark.parametrize("errors", [0, 1])  # the number of errors before the interrupt
 def test_an_interrupt_of_collate_passes_as_it_is(errors):
     raised = [ValueError] * errors + [KeyboardInterrupt] + [ValueError] * 9
     patch = mock.patch.object(data_loading, "default_collate", side_effect=raised)
@@ -1932,7 +1932,7 @@ ROWS = 11  # in batches of 4, so the last batch is short
 
 
 class Resumable:
-    """The objects of a script: a dataset, a sampler, a loader."""
+    """The objects in a script: a dataset, a sampler and a loader."""
 
     def __init__(
         self, kind="shuffled", workers=0, seed=5, shared=False, drop_last=False, **options
@@ -2064,7 +2064,7 @@ def test_a_state_may_be_saved_and_loaded_again_and_again():
 
 def test_the_state_is_a_copy():
     _, again = resumed_after(2)
-    for _ in range(2):  # a loaded state, then the state of a running epoch
+    for _ in range(2):  # first a loaded state, then the state of a running epoch
         state = again.batches.state_dict()
         state["generator"].zero_()
         assert again.batches.state_dict()["generator"].any()

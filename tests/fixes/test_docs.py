@@ -14,7 +14,7 @@ FAMILIES = catalog.fixes()
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_examples_of_docstrings_print_what_they_show(fix_module, family):
-    # a vendored copy has another module name, and doctest prints this name before its exceptions
+    # a vendored copy has a different module name, which doctest prints before its exceptions
     results = doctest.testmod(fix_module(family), optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert results.attempted > 0
     assert results.failed == 0

@@ -29,7 +29,7 @@ NAMES = st.lists(
 
 
 class Keyed:
-    """Like TensorDict, which is not a Mapping, and iterates over its rows."""
+    """Like TensorDict, which is not a Mapping and iterates over its rows."""
 
     def __init__(self, items):
         self.keys, self.items_ = items.keys, items
@@ -112,7 +112,7 @@ def test_pairs_are_the_tensors_themselves(container):
 
 @dataclass
 class ModelOutput(OrderedDict):
-    """Like ModelOutput in transformers: its items are the fields that are not None."""
+    """Like ModelOutput in transformers, whose items are the fields that are not None."""
 
     loss: Any = None
     logits: Any = None
@@ -270,7 +270,7 @@ def test_the_batch_sizes_are_named_before_what_they_would_broadcast_to():
 
 def test_a_prediction_without_a_graph_is_named_where_gradients_are_enabled():
     detached = {"a": ONES, "b": torch.ones(2, 3)}
-    target = {"a": torch.ones(2), "b": ONES}  # with a graph, which does not help
+    target = {"a": torch.ones(2), "b": ONES}  # the graph of a target does not help
     with pytest.raises(ValueError, match=r"^prediction 'b' \[2, 3\] has no graph.*no_grad\(\)$"):
         loss.match_by_name(detached, target)
     for disabled in (torch.no_grad(), torch.inference_mode()):
@@ -431,7 +431,7 @@ def test_and_outside_it_where_they_would_reach_the_weights(device, graph, enable
 
 
 def gradient_of(mean, target):
-    """The gradient of a weight that scales a prediction, for the mean of its loss."""
+    """The gradient of a weight that scales a prediction, for the mean of the losses."""
     weight = torch.ones((), requires_grad=True)
     mask = target.isfinite()
     mean((weight * torch.ones(2) - target).square(), mask).backward()
@@ -503,7 +503,7 @@ def test_masked_mean_reads_from_the_device_once(device):
 
 
 def waits(call):
-    """The number of times that the host waits for CUDA in a call."""
+    """The number of times that the host waits for CUDA during a call."""
     torch.cuda.set_sync_debug_mode("warn")
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -584,7 +584,7 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         expected, size = math.fsum(terms) / total, math.fsum(map(abs, terms)) / total
         found = mean.compute()
         assert type(found) is float
-        # float32 on MPS: rounding errors remain of terms that cancel out
+        # in float32 on MPS, terms that cancel out leave rounding errors
         rounded = 1e-6 * size if device == "mps" else 0.0
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 + rounded)
 
@@ -636,7 +636,7 @@ def test_running_mean_sums_in_float64_where_the_device_has_it(role):
 
 def test_running_mean_keeps_no_graph(device):
     for leaf in (torch.ones(1, device=device), on_cuda([1.0])):
-        mean = loss.RunningMean()  # one mean per device: MPS accepts no float64 from another device
+        mean = loss.RunningMean()  # one mean per device, because MPS accepts no float64
         leaf.requires_grad_()
         mean.update((leaf * 2).sum(), (leaf * 3).sum())
         for part in (mean._sum, mean._weight):
@@ -733,7 +733,7 @@ def test_merged_means_are_the_mean_of_all_numbers(numbers, cut, pickled):
         for mean in (whole, parts[number < cut]):
             mean.update(value, weight)
     first, second = parts
-    if pickled:  # as if sent by another process
+    if pickled:  # as if it was sent by another process
         second = pickle.loads(pickle.dumps(second))
     before = dict(vars(second))
     first.merge(second)
@@ -764,7 +764,7 @@ def test_means_of_several_devices_are_merged_and_a_bad_weight_stays_bad(device):
 
 
 class Second(torch.Tensor):
-    """A number on a second accelerator, which cannot add numbers of the first accelerator."""
+    """A number on a second accelerator, which cannot add numbers from the first accelerator."""
 
     device = torch.device("meta")
     moved = []
@@ -918,7 +918,7 @@ def test_nothing_to_check_is_no_success():
 
 
 class LoRA(nn.Module):
-    """A branch x @ A @ B. B is zero at first, and so is A's gradient."""
+    """A branch x @ A @ B. Initially, B is zero, and so is the gradient of A."""
 
     def __init__(self):
         super().__init__()
@@ -929,7 +929,7 @@ class LoRA(nn.Module):
 
 
 class Residual(nn.Module):
-    """The last gamma is zero at first, as with zero_init_residual."""
+    """The last gamma is initially zero, as with zero_init_residual."""
 
     def __init__(self):
         super().__init__()
@@ -942,7 +942,7 @@ class Residual(nn.Module):
 
 
 class Gate(nn.Module):
-    """A branch behind a scalar that is zero at first, as in ReZero."""
+    """A branch after a scalar that is initially zero, as in ReZero."""
 
     def __init__(self):
         super().__init__()
@@ -953,7 +953,7 @@ class Gate(nn.Module):
 
 
 def groups(model):
-    """Groups the parameters as most trainers do."""
+    """Groups the parameters in the same way as most trainers."""
     first, *rest = model.parameters()
     return [{"params": [first]}, {"params": rest}]
 
@@ -1068,7 +1068,7 @@ def test_check_gradients_reads_sparse_gradients_and_leaves_them_as_they_are():
     model(torch.tensor([1, 1])).sum().backward()
     loss.check_gradients(model)
     assert not model.weight.grad.is_coalesced()
-    # +1 and -1 at the same place: their sum is zero
+    # +1 and -1 in the same place, so their sum is zero
     model.weight.grad = torch.sparse_coo_tensor([[1, 1]], [[1.0, 1.0], [-1.0, -1.0]], (5, 2))
     with pytest.raises(loss.GradientError, match="^all zero: weight$"):
         loss.check_gradients(model)
@@ -1103,7 +1103,7 @@ def test_a_model_without_faults_costs_one_read_from_the_device(device):
 
 
 class Elsewhere(torch.Tensor):
-    """A gradient on a second device. Facts about it have to be sent to the first device."""
+    """A gradient on a second device. Facts about it have to be moved to the first device."""
 
     device = torch.device("meta")
     moved = []
@@ -1145,10 +1145,10 @@ def test_weight_decay_moves_weights_on_gradients_of_zero():
 
 
 def on_two_ranks(rank, meeting_point):
-    """The messages of check_gradients() for two DTensors, as each rank sees them."""
+    """The messages from check_gradients() for two DTensors, as seen by each rank."""
     from torch import distributed
 
-    # A forked process must not query the GPU of this machine, as meshes do.
+    # A mesh would query the GPU of this machine, which a forked process must not do.
     with mock.patch("torch.cuda.is_available", return_value=False):
         distributed.init_process_group(
             "gloo",
@@ -1176,7 +1176,7 @@ def with_a_process_group():
     for weights, gradients in (
         ((one, one), (one, first)),
         ((one, one), (one, torch.tensor([1.0, 1.0, 1.0, math.nan]))),
-        ((one, first), (none, one)),  # a shard of zeros is not a weight of zeros
+        ((one, first), (none, one)),  # a shard that is zero does not make a weight zero
         ((one, none), (none, one)),
     ):
         spread = [distribute_tensor(x, mesh, [Shard(0)]) for x in (*weights, *gradients)]

@@ -17,7 +17,7 @@ from torch import nn
 
 from reference_fixes import memory
 
-TEXTS = [  # as printed in public reports
+TEXTS = [  # texts from public reports
     "CUDA out of memory. Tried to allocate 2.00 MiB (GPU 0; 79.14 GiB total capacity)",
     "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported",
     "HIP out of memory. Tried to allocate 20.00 MiB",
@@ -74,7 +74,7 @@ LOOKALIKES = [
     "Unable to allocate port 29500",
     "Invalid buffer size: got 3 rows, expected 4",
     "CUFFT_EXEC_FAILED",
-    # expandable segments query NVML about links between GPUs, regardless of free memory
+    # expandable segments ask NVML about links between GPUs, regardless of free memory
     "NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_() INTERNAL ASSERT FAILED at "
     '"/pytorch/c10/cuda/PeerToPeerAccess.cpp":83, please report a bug to PyTorch.',
     "NVML_SUCCESS == r INTERNAL ASSERT FAILED",
@@ -85,7 +85,7 @@ LOOKALIKES = [
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_collections():
-    """Makes the collector skip existing objects, because hundreds of attempts run it."""
+    """Makes the collector skip existing objects, because it is run in hundreds of attempts."""
     gc.freeze()
     yield
     gc.unfreeze()
@@ -156,7 +156,7 @@ def test_a_wrapper_counts_by_its_cause_and_not_by_its_context():
 
 
 def group(*errors):
-    """An ExceptionGroup, which needs Python 3.11."""
+    """An ExceptionGroup, which requires Python 3.11."""
     made = ValueError("group")
     made.exceptions = errors
     return made
@@ -190,7 +190,7 @@ def test_the_real_error_of_this_device_is_recognised(device):
 
 
 class Step:
-    """A run(size) that fits up to a limit, with tensors that a leaked frame would keep alive."""
+    """A run(size) that fits up to a limit. A leaked frame would keep its tensors alive."""
 
     def __init__(self, device, limit, real=False):
         self.device, self.limit, self.real, self.sizes, self.alive = device, limit, real, [], []
@@ -283,7 +283,7 @@ def test_tensors_in_cycles_are_collected_between_tries_and_after_the_last(fits):
 
 
 def cycle():
-    """A weak reference to a tensor that only the collector can free."""
+    """A weak reference to a tensor that only the garbage collector can free."""
     owner = [torch.ones(8)]
     owner.append(owner)
     return weakref.ref(owner[0])
@@ -341,7 +341,7 @@ def test_a_run_that_has_done_nothing_yet_is_refused(run):
 
 
 class Handle:
-    """Like the handle of a request that continues beside the run."""
+    """Like the handle of a request that continues in parallel to the run."""
 
     def __await__(self):
         yield
@@ -496,7 +496,7 @@ def test_old_torch_without_xpu_and_mps_is_served(monkeypatch, there):
     mps = SimpleNamespace(empty_cache=lambda: calls.append("mps")) if there else None
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.delattr(torch, "xpu", raising=False)
-    monkeypatch.delattr(torch, "mps", raising=False)  # torch 2.0 does not import it
+    monkeypatch.delattr(torch, "mps", raising=False)  # torch 2.0 does not import torch.mps
     monkeypatch.setitem(sys.modules, "torch.mps", mps)
     memory.free_memory()
     assert calls == ["mps"] * there
@@ -508,7 +508,7 @@ def test_a_device_that_nobody_has_used_stays_unused(monkeypatch):
 
     for name in ("_cuda_emptyCache", "_xpu_emptyCache", "_mps_emptyCache"):
         monkeypatch.setattr(torch._C, name, empty, raising=False)
-    # empty_cache() calls the function by this name
+    # empty_cache() calls the function under this name
     monkeypatch.setattr(torch.cuda.memory, "is_initialized", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     memory.free_memory()
@@ -564,7 +564,7 @@ def test_drop_frames_ends_on_a_circle_of_exceptions_and_leaves_out_none():
     alive = []
 
     class Equal(RuntimeError):
-        """Equal to every other error, because some exceptions compare by their text."""
+        """Compares equal to every other error, because some exceptions compare by text."""
 
         __hash__ = RuntimeError.__hash__
 
@@ -672,7 +672,7 @@ def test_an_asynchronous_generator_that_goes_on_after_its_error_is_left_alone():
         async for row in rows(errors):
             got.append(row)
             memory.drop_frames(errors[0])
-            await asyncio.sleep(0.01)  # the loop may close generators now
+            await asyncio.sleep(0.01)  # now the loop may close generators
         return got
 
     assert asyncio.run(main()) == [1, 2]
@@ -775,13 +775,13 @@ def test_scratch_gradients_leaves_every_gradient_as_it_was(device, error, presen
     for parameter, gradient in zip(model.parameters(), before):
         assert parameter.grad is gradient
         assert gradient is None or bool((gradient == 7.0).all())
-    assert [getattr(gradient, "_version", None) for gradient in before] == versions  # not copied to
+    assert [getattr(gradient, "_version", None) for gradient in before] == versions  # no copy to it
 
 
 def test_gradients_that_are_views_into_the_buckets_of_ddp_are_untouched(tmp_path):
     from torch import distributed
 
-    # A GPU of this machine must not be queried.
+    # Must not query a GPU of this machine.
     with mock.patch("torch.cuda.is_available", return_value=False):
         meeting = f"file://{tmp_path / 'meeting'}"
         distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)

@@ -405,7 +405,7 @@ def test_a_frozen_part_of_a_compiled_model_stays_as_it_is(dynamo):
 
 
 class Merging(nn.Module):
-    """Like LoRA layers: train() changes more than the flag."""
+    """Like LoRA layers, whose train() changes more than the flag."""
 
     def __init__(self):
         super().__init__()
@@ -522,7 +522,7 @@ def test_a_lazy_layer_that_keeps_its_class_is_frozen_after_its_first_batch():
 def test_a_parameter_that_is_hidden_since_is_not_unfrozen():
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     modules.freeze(model)
-    for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # with or without parameters
+    for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # without and with parameters
         nn.utils.parametrize.register_parametrization(model[1], "weight", parametrization)
         with pytest.raises(
             TypeError, match=r"^weight of 1 \(Para.*\) is no parameter any more: undo first what"
@@ -568,7 +568,7 @@ def test_a_layer_made_of_the_type_of_a_frozen_one_is_not_frozen():
 
 
 class Partly(nn.Module):
-    """A module whose train() has an extra argument."""
+    """A module whose train() takes an extra argument."""
 
     def __init__(self):
         super().__init__()
@@ -687,7 +687,7 @@ def test_parts_within_a_frozen_model_are_unfrozen_by_themselves(order):
 
 @pytest.fixture
 def process_group(tmp_path):
-    """A group of one process on the CPU. A GPU of this machine must not be queried."""
+    """A group of one process on the CPU. Must not query a GPU of this machine."""
     from torch import distributed
 
     with mock.patch("torch.cuda.is_available", return_value=False):

@@ -26,8 +26,7 @@ from reference_fixes import numerics
 
 
 def groups(parameters):
-    """Groups parameters as most trainers do: the first half (empty for one parameter) and the
-    rest."""
+    """Groups parameters as most trainers do: the first half (empty for one parameter), the rest."""
     parameters = list(parameters)
     half = len(parameters) // 2
     return [{"params": parameters[:half]}, {"params": parameters[half:]}]
@@ -116,7 +115,7 @@ def flat(tensors):
 @example([[1e20] * 5], 1.0, "SGD")
 @example([[1e20] * 5], 1.0, "SGD fused")
 @example([[3.0, 4.0]], 1.0, "SGD")
-@example([[1e20]], 0.5, "SGD")  # the norm of one element squares nothing, so it does not overflow
+@example([[1e20]], 0.5, "SGD")  # the norm of one element needs no square, so it does not overflow
 @example([[3e38], [-3e38]], 1.0, "SGD")
 @example([[3e38], [-3e38]], 1.0, "SGD fused")
 @example([[3e38]], 0.5, "SGD fused")
@@ -125,7 +124,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     parameters = with_gradients(rows, device)
     optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
     true = flat(parameter.grad for parameter in parameters)
-    # otherwise the factor is a subnormal number, which MPS flushes to zero (pytorch#125051)
+    # otherwise, the factor is a subnormal number, which MPS flushes to zero (pytorch#125051)
     assume(device != "mps" or true.abs().max() * math.sqrt(len(true)) < 8e37 * max_norm)
     norm = true.norm().item()
     result = numerics.clip_or_skip(optimizer, max_norm)
@@ -145,7 +144,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     if not overflowed:
         expected = true * min(1.0, max_norm / norm if norm else 1.0)
         torch.testing.assert_close(step, expected, rtol=1e-3, atol=1e-30)
-    else:  # a bound replaces the norm: at most max_norm, never zero, still the same direction
+    else:  # a bound replaces the norm: at most max_norm, never zero, and in the same direction
         assert 0.2 * min(max_norm, norm) <= step.norm() <= 1.001 * min(max_norm, norm)
         torch.testing.assert_close(step / step.norm(), true / norm, rtol=1e-3, atol=1e-6)
 
@@ -172,7 +171,7 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
     assert not numerics.clip_or_skip(optimizer, 1.0).skipped  # training continues
     assert not torch.equal(flat(parameters), weights)
     assert flat(parameters).isfinite().all()
-    assert not hasattr(optimizer, "found_inf")  # otherwise every later step() would be skipped too
+    assert not hasattr(optimizer, "found_inf")  # otherwise, every later step() would be skipped too
 
 
 @pytest.mark.parametrize("last", [12.0, math.nan, math.inf])
@@ -192,7 +191,7 @@ def test_all_parameter_groups_count_and_all_are_scaled_or_skipped(device, optimi
 
 
 class Reads(TorchDispatchMode):
-    """Counts how often the host asks for a value: .item(), bool(), float()."""
+    """Counts how often the host asks for a value with .item(), bool() or float()."""
 
     def __init__(self):
         super().__init__()
@@ -273,7 +272,7 @@ def test_an_optimizer_that_has_no_fused_kernel_is_told_by_the_host():
 
 
 class Forwards:
-    """A wrapper, as in Lightning and Accelerate. Its attributes do not reach its optimizer."""
+    """A wrapper as in Lightning and Accelerate, whose attributes do not reach its optimizer."""
 
     def __init__(self, optimizer):
         self.optimizer = optimizer
@@ -312,7 +311,7 @@ class Yogi(OtherProtocol):
 
 
 def loaded(name, parameters):
-    """A fused optimizer that continues from the state of an unfused optimizer."""
+    """A fused optimizer that continues from the state of an optimizer that is not fused."""
     optimizer = optimizer_for(f"{name} fused", parameters)
     optimizer.load_state_dict(optimizer_for(name, parameters).state_dict())
     return optimizer
@@ -426,16 +425,16 @@ def test_an_lbfgs_is_refused_before_anything_is_scaled():
 
 def test_parameters_of_fsdp1_are_refused():
     _, parameter = parameters = with_gradients([[1.0], [9.0]], "cpu")
-    parameter._fsdp_flattened = True  # FSDP1 sets this, with either use_orig_params
+    parameter._fsdp_flattened = True  # FSDP1 sets this for both values of use_orig_params
     with pytest.raises(TypeError, match=r"^parameters of FSDP1: call its clip_grad_norm_\(\)"):
         numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
 
 
 def on_two_ranks(rank, meeting_point):
-    """The results of steps on DTensors whose shard on rank 1 is spoiled, as each rank sees them."""
+    """The results of steps on DTensors with a spoiled shard on rank 1, as seen by each rank."""
     from torch import distributed
 
-    # A forked process must not query the GPU of this machine, as optimizers and meshes do.
+    # Optimizers and meshes would query the GPU of this machine, which a forked process must not do.
     with mock.patch("torch.cuda.is_available", return_value=False):
         distributed.init_process_group(
             "gloo",
@@ -460,9 +459,9 @@ def with_a_process_group(rank):
 
     mesh, found = init_device_mesh("cpu", (2,)), []
     newest, mixed = numerics._TORCH, ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))
-    for name, version, layouts in (  # rank 1 has nothing of a single sharded row
+    for name, version, layouts in (  # rank 1 has no part of a single sharded row
         ("SGD", newest, mixed),
-        ("SGD", (2, 0), mixed),  # torch 2.0 scales one gradient after the other
+        ("SGD", (2, 0), mixed),  # torch 2.0 scales the gradients one by one
         ("AdamW fused", newest, ((4, Shard(0)), (2, Shard(0)))),
     ):
         for spoilt in (1.0, math.nan, math.inf, 1e30):
@@ -470,7 +469,7 @@ def with_a_process_group(rank):
                 nn.Parameter(distribute_tensor(torch.zeros(rows, 2), mesh, [placement]))
                 for rows, placement in layouts
             ]
-            if name == "SGD":  # torch's fused optimizers accept no mixture
+            if name == "SGD":  # fused optimizers of torch accept no mixture
                 parameters.append(nn.Parameter(torch.zeros(1, 2)))
             for parameter in parameters:
                 parameter.grad = torch.ones_like(parameter)
@@ -502,7 +501,7 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(device, tmp_path):
         second, seen_by_second = other.get(timeout=60)
     for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
         if spoilt == 1.0:
-            length = math.sqrt(14 if name == "SGD" else 12)  # the number of elements, each 1
+            length = math.sqrt(14 if name == "SGD" else 12)  # the number of elements, all of them 1
             assert (norm, skipped) == (pytest.approx(length), False)
             assert gradient == pytest.approx(1 / length)
             assert weight == pytest.approx(-1 / length if name == "SGD" else -0.1)
@@ -528,7 +527,7 @@ def test_a_norm_that_overflows_in_two_dtypes_together_skips_nothing():
 
 
 class Elsewhere(torch.Tensor):
-    """Claims to be on a second device, and records where it is asked to move."""
+    """A tensor that claims to be on a second device, and records where it is moved."""
 
     device = torch.device("meta")
     moved = []
@@ -562,7 +561,7 @@ def test_a_gradient_without_dimensions_counts():
 
 
 def test_gradients_of_two_dtypes_are_not_mixed():
-    """In one call for both dtypes, CUDA would copy each gradient to float64."""
+    """If one call handled both dtypes, CUDA would copy each gradient to float64."""
     gradients = [torch.ones(1), torch.ones(1, dtype=torch.bfloat16), torch.ones(2)]
     first, second = numerics._groups(gradients)
     assert [id(one) for one in (*first, *second)] == [id(gradients[n]) for n in (0, 2, 1)]
@@ -730,7 +729,7 @@ def test_sparse_complex_and_empty_gradients_are_clipped_too():
     nn.init.zeros_(embedding.weight)
     (
         embedding(torch.tensor([1, 1])).sum() * 1.5
-    ).backward()  # two entries for row 1, with the sum 3
+    ).backward()  # two entries for row 1, whose sum is 3
     phase.grad, empty.grad = torch.tensor([4j]) * math.sqrt(2), torch.zeros(0)
     optimizer = torch.optim.SGD(groups([embedding.weight, phase, empty]), lr=1.0)
     norm = math.sqrt(2 * 9 + 32)
@@ -920,7 +919,7 @@ def test_the_search_leaves_no_trace(device, explodes):
 
 
 class Careless(nn.Module):
-    """A module whose forward pass does everything that could leave a trace."""
+    """A module whose forward pass does everything that could leave traces."""
 
     def __init__(self, device, fails=False):
         super().__init__()
@@ -958,7 +957,7 @@ def test_a_pass_leaves_buffers_inputs_and_random_states_alone_even_if_it_fails(d
     assert (model.written, model.replaced, model.none) == (written, replaced, None)
     for value in (written, replaced, x, rows["a"][0]):
         assert value.tolist() == [1.0, 1.0]
-        assert value._version == 0  # otherwise backward() of an earlier pass would raise
+        assert value._version == 0  # otherwise, backward() of an earlier pass would raise
     assert random.getstate() == states[0]
     assert torch.equal(torch.random.get_rng_state(), states[1])
     assert not model._forward_hooks
@@ -1202,7 +1201,7 @@ def test_what_makes_the_output_nan_is_named_with_the_minus_inf_before_it(device)
             return (scores + mask).softmax(-1)
 
     mask = torch.zeros(2, 2, device=device)
-    mask[1] = -math.inf  # the second query sees no key
+    mask[1] = -math.inf  # the second query sees no keys
     assert numerics.find_nonfinite(Weights(), torch.ones_like(mask), mask) == (
         "input 1: 2 of 4 values are -inf; output of module '' (Weights): 2 of 4 values are nan"
     )
@@ -1710,7 +1709,7 @@ def test_a_model_with_a_new_layer_is_left_as_it_is(device):
 
 
 def expanding(device):
-    """A model with two expanded buffers. The state_dict contains one of them."""
+    """A model with two expanded buffers, only one of which is in the state_dict."""
     model = nn.Linear(1, 1).to(device)
     for persistent in (True, False):
         buffer = torch.ones(1, 2, device=device).expand(1000, 2)

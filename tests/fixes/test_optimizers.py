@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from reference_fixes import optimizers
 
-# LBFGS keeps one state for all parameters and needs a closure; SparseAdam needs sparse gradients.
+# LBFGS has a single state for all parameters and needs a closure. SparseAdam needs sparse
+# gradients.
 OTHERS = {"Optimizer", "LBFGS", "SparseAdam"}
 CLASSES = {
     name: each
@@ -88,7 +89,7 @@ def load(optimizer, state):
 
 
 def refused(error, optimizer, state):
-    """The message of the error. Asserts that the optimizer is unchanged."""
+    """Returns the message of the error, after asserting that the optimizer is unchanged."""
     before, saved = state_of(optimizer), copy.deepcopy(optimizer.state_dict())
     with pytest.raises(error) as raised:
         load(optimizer, state)
@@ -124,7 +125,7 @@ def test_the_copy_is_what_torch_loads_and_shares_nothing(device, name, dtype, st
         source = made(name, parameters(name, dtype, device))
         for gradient in [0.5, *gradients][:steps]:
             step(source, gradient)
-    except (RuntimeError, TypeError, ValueError):  # no or partial support for complex numbers
+    except (RuntimeError, TypeError, ValueError):  # little or no support for complex numbers
         return
     state = source.state_dict()
     before = [tensor.clone() for tensor in tensors(state)]
@@ -152,7 +153,7 @@ def test_a_loaded_optimizer_goes_on_as_the_source_does(name):
 
 
 def per_element(optimizer):
-    """(position, key) of every tensor in the state with several elements."""
+    """Returns (position, key) for each tensor in the state with several elements."""
     return [
         (n, key)
         for n, weight in enumerate(weights_of(optimizer))
@@ -333,7 +334,7 @@ def test_what_sparse_gradients_lead_to_is_compared_too():
 
 
 class Clipped(torch.optim.Adam):
-    """An optimizer whose own step() calls torch's step()."""
+    """An optimizer whose step() calls torch's step()."""
 
     def step(self, closure=None):
         return super().step(closure)
@@ -396,7 +397,7 @@ def test_a_check_runs_no_hook_and_draws_no_number():
 
 
 class Rows(torch.optim.Optimizer):
-    """An optimizer outside torch. It keeps two values per element, and a value that grows."""
+    """An optimizer from outside torch that keeps two values per element, and a growing value."""
 
     __module__ = "torch_optimizer.rows"  # this package exists
 
@@ -422,7 +423,7 @@ def test_an_optimizer_of_another_kind_is_compared_with_what_it_has_itself():
     state = copy.deepcopy(source.state_dict())
     load(target, state)
     source.step()
-    load(source, state)  # the value that grows had another shape
+    load(source, state)  # the growing value had a different shape
     del state["state"][1]["mean"]
     load(source, state)
     state["state"][2]["mean"] = torch.zeros(3, 2)
@@ -578,7 +579,7 @@ def test_a_tensor_learning_rate_stays_that_tensor_with_the_loaded_value(own, rat
 @pytest.mark.parametrize("loaded", [0.0, torch.tensor([0.0], requires_grad=True)])
 def test_a_tensor_learning_rate_of_zero_stays_that_tensor_and_may_have_a_gradient(loaded):
     state = trained("SGD").state_dict()
-    state["param_groups"][0]["lr"] = loaded  # torch treats one element as a number
+    state["param_groups"][0]["lr"] = loaded  # torch treats a single element as a number
     optimizer, tensor = made("SGD", parameters()), torch.tensor(1.0, requires_grad=True)
     optimizer.param_groups[0]["lr"], alias = tensor, tensor.detach()
     assert load(optimizer, state).param_groups[0]["lr"] is tensor
@@ -741,7 +742,7 @@ def test_a_learning_rate_of_one_side_alone_is_what_torch_loads():
 
 
 def lbfgs(*shapes, dtype=torch.float32):
-    """An LBFGS after one step. LBFGS accepts no groups."""
+    """An LBFGS optimizer after one step. LBFGS does not accept groups."""
     weights = [torch.nn.Parameter(torch.ones(shape, dtype=dtype)) for shape in shapes]
     optimizer = torch.optim.LBFGS(weights, max_iter=3)
 
@@ -813,7 +814,7 @@ def test_wrappers_of_optimizers_are_loaded_and_checked_too():
 
 
 class Counts(torch.optim.SGD):
-    """An optimizer that saves and loads its own entry."""
+    """An optimizer that saves and loads an entry of its own."""
 
     counts = ()
 
@@ -991,7 +992,7 @@ def test_an_optimizer_of_copies_holds_none_of_the_parameters():
 @pytest.fixture
 def one_process(tmp_path, monkeypatch):
     distributed = torch.distributed
-    # With CUDA, a CPU mesh would create a group for NCCL too.
+    # With CUDA, a CPU mesh would also create a group for NCCL.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if not distributed.is_available() or not distributed.is_gloo_available():
         pytest.skip("no torch.distributed")
@@ -1006,7 +1007,7 @@ def test_a_compiled_model_has_the_same_parameters():
     model = model_of(2)
     try:
         compiled = torch.compile(model)
-    except RuntimeError as error:  # not supported for every Python and system
+    except RuntimeError as error:  # not every Python and system is supported
         pytest.skip(str(error))
     optimizers.check_parameters(compiled, sgd(model.parameters()))
 

@@ -22,7 +22,7 @@ def dtypes(device):
 
 
 def seeded(name, device, seed=0):
-    """A generator for the function. trunc_normal_ draws on the CPU for MPS."""
+    """A generator for the function. For MPS, trunc_normal_ draws on the CPU."""
     home = "cpu" if (name, device) == ("trunc_normal_", "mps") else device
     return torch.Generator(home).manual_seed(seed)
 
@@ -42,7 +42,7 @@ def numbers(name, device, *options, dtype=torch.float32, count=COUNT, seed=0):
 
 
 def normal_cdf(z):
-    # torch.special.ndtr() returns 0 far out in the tail.
+    # Far out in the tail, torch.special.ndtr() returns 0.
     return torch.erfc(torch.as_tensor(z, dtype=torch.float64) / -math.sqrt(2)) / 2
 
 
@@ -276,7 +276,7 @@ def test_an_exponential_number_that_the_dtype_has_not_is_its_smallest(dtype):
 
 
 def test_no_item_of_no_weight_wins_a_draw_whatever_uniform_gives():
-    """The docstring's example, where uniform_() returns 0 for all other items."""
+    """The example in the docstring, with uniform_() returning 0 for all other items."""
     weights = torch.tensor([1.0] + [1e-15] * 9)
 
     def uniform_(x, generator):
@@ -313,7 +313,7 @@ def test_generators_in_different_states_give_different_numbers_132395(device):
 # ---- trunc_normal_ ----
 
 INTERVALS = [
-    (0.0, 0.02, -2.0, 2.0),  # usual for initial weights: practically no bounds
+    (0.0, 0.02, -2.0, 2.0),  # usual for initial weights, with practically no bounds
     (0.0, 1.0, -2.0, 2.0),
     (0.0, 1.0, -math.inf, math.inf),
     (1.0, 2.0, 2.0, math.inf),
@@ -336,7 +336,7 @@ def test_truncated_numbers_have_their_distribution(device, interval):
         assert x.max() < b
     low, high = ((bound - mean) / std for bound in (a, b))
     z = (x - mean) / std
-    if low + high > 0:  # numbers are more exact in the lower tail
+    if low + high > 0:  # numbers are more accurate in the lower tail
         low, high, z = -high, -low, -z
     start, end = normal_cdf(low), normal_cdf(high)
     assert distance(z, lambda z: (normal_cdf(z) - start) / (end - start)) < 0.01
@@ -393,7 +393,7 @@ ENDS = [0.0, 1 - 2**-53]  # the extremes of uniform_()
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (-2.0, 2.0), (-2.0, 2.01), (-2.0, 3.0)])
 def test_the_ends_of_the_uniform_numbers_are_finite(uniform, bounds):
     expected = torch.special.ndtri(torch.tensor(uniform or 2**-54, dtype=torch.float64)).item()
-    mirrored = sum(bounds) > 0  # the upper tail is then mirrored
+    mirrored = sum(bounds) > 0  # in this case, the upper tail is mirrored
     found = drawn_from(uniform, 0.0, 0.02, *bounds)
     assert found == pytest.approx((-expected if mirrored else expected) * 0.02, rel=1e-3)
 
@@ -424,7 +424,7 @@ def test_arguments_are_those_of_torchs_own(device):
 
 
 def test_trunc_normal_draws_in_float64_once(device):
-    """Twice as many bytes would mean a copy."""
+    """A copy would take twice as many bytes."""
     if device == "mps":
         pytest.skip("there it is drawn on the CPU")
     tensor = torch.empty(1000, dtype=torch.bfloat16, device=device)

@@ -43,7 +43,7 @@ class Net(nn.Module):
 
 
 class OnlyAfterTraining(torch.autograd.Function):
-    """cuDNN's backward pass: it needs a forward pass in training mode, and has no derivative."""
+    """Like cuDNN's backward pass, needs a forward pass in training mode and has no derivative."""
 
     @staticmethod
     def forward(ctx, x, training):
@@ -61,7 +61,7 @@ class OnlyAfterTraining(torch.autograd.Function):
 
 @contextlib.contextmanager
 def on_cudnn():
-    """Makes RNNs behave as on cuDNN while it is on. Yields a list of (training, dropout, cuDNN)."""
+    """Makes RNNs behave as on cuDNN if cuDNN is on. Yields a list of (training, dropout, cuDNN)."""
     ran = []
 
     def hook(module, inputs, output):
@@ -91,7 +91,7 @@ modes = st.lists(st.booleans(), min_size=5, max_size=5)
 
 
 def prepared(net, device, flags):
-    """The net on the device, each submodule in its own mode, some gradients and statistics set."""
+    """Prepares the net: on the device, with a mode per submodule, some gradients and statistics."""
     torch.manual_seed(0)
     net = net.to(device)
     net.after.running_mean.uniform_(-1, 1)
@@ -130,7 +130,7 @@ def first(output):
 
 
 def eval_gradients(model, x):
-    """The gradients of the output's sum, by definition: with a copy in eval mode and cuDNN off."""
+    """The true gradients of the output's sum, from a copy in eval mode with cuDNN off."""
     model = copy.deepcopy(model).eval()
     leaf = x.clone().requires_grad_()
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
@@ -141,8 +141,7 @@ def eval_gradients(model, x):
 def assert_close(found, expected):
     assert len(found) == len(expected)
     for one, other in zip(found, expected):
-        # cuDNN sums in another order; torch's own tests use these tolerances for its RNNs in
-        # float32.
+        # cuDNN sums in a different order. Torch's own tests use these tolerances for float32 RNNs.
         torch.testing.assert_close(one, other, rtol=1e-3, atol=5e-5 if one.is_cuda else 1e-5)
 
 
@@ -158,7 +157,7 @@ def test_gradients_are_those_of_the_model_in_eval_mode(device, net, flags):
             output = net(leaf).sum()
         found = torch.autograd.grad(output, [leaf, *net.parameters()])
     assert_close(found, eval_gradients(net, x))
-    assert found[0].abs().max() > 1e-4  # it would be zero through BatchNorm in train mode
+    assert found[0].abs().max() > 1e-4  # with BatchNorm in train mode, it would be zero
     assert ran == [(True, 0.0, True)]
 
 
@@ -170,7 +169,7 @@ def test_everything_is_left_as_it_was(device, net, flags, caller):
         (once,), (again,) = rnn.input_gradients(net, x), rnn.input_gradients(net, x)
         assert_same(before, state(net))
     if device == "cuda":
-        torch.testing.assert_close(once, again)  # torch's page on LSTM: cuDNN may differ bitwise
+        torch.testing.assert_close(once, again)  # cuDNN may differ bitwise (torch's page on LSTM)
     else:
         assert torch.equal(once, again)
     assert [x.requires_grad, once.requires_grad] == [False, False]
@@ -208,7 +207,7 @@ class OwnForward(nn.LSTM):
 
 
 class OwnCall(nn.LSTM):
-    """An LSTM with its own forward code, like a locked dropout."""
+    """An LSTM with its own forward code, such as for locked dropout."""
 
     def __call__(self, x):
         return super().__call__(F.dropout(x, 0.5, training=self.training))
@@ -332,7 +331,7 @@ def test_backward_may_follow_the_block_unless_the_model_uses_checkpointing(devic
     after = torch.autograd.grad(plain, x)
     assert_close(within + after, (expected, expected))
     model.dropouts.clear()
-    # Newer releases notice that the second forward pass differs; torch 2.0 fails in it.
+    # Newer releases notice that the second forward pass differs, and torch 2.0 fails in it.
     with contextlib.suppress(RuntimeError, IndexError):
         checkpointed.backward()
     assert model.dropouts == [0.9]
@@ -697,7 +696,7 @@ def test_train_is_called_only_where_a_flag_has_changed():
     assert [layer.calls for layer in model] == [1, 0]
 
 
-@pytest.mark.parametrize("within", [False, True])  # True if the block raises too
+@pytest.mark.parametrize("within", [False, True])  # True if the block also raises an error
 def test_a_train_that_raises_leaves_no_other_module_in_eval_mode(within):
     class Raises(LoRA):
         def train(self, mode=True):
@@ -737,12 +736,12 @@ def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
             part.eval()
         del model[1]._before_freeze
         model[1].train()
-        model[2].train()  # by hand: model[2] is still frozen
+        model[2].train()  # set by hand, because model[2] is still frozen
     assert [part.training for part in model] == [False, True, False, False]
     with block(model):
         model.eval()
         del model[0]._before_freeze
-    assert not model[0].training  # train() of the model has not changed the mode
+    assert not model[0].training  # the model's train() has not changed the mode
     assert model.training
 
 

@@ -39,14 +39,14 @@ def rates_of(optimizer):
 
 
 def rate_of(optimizer):
-    """The learning rate of the first group. Asserts the rate of the second group."""
+    """Returns the first group's learning rate, after checking the rate of the second group."""
     first, second = rates_of(optimizer)
     assert second == pytest.approx(3 * first)
     return first
 
 
 def run(optimizer, scheduler, steps):
-    """Runs the steps, and returns the learning rate of the first group for each step."""
+    """Runs the steps, and returns the first group's learning rate in each step."""
     rates = []
     for _ in range(steps):
         rates.append(rates_of(optimizer)[0])
@@ -61,7 +61,7 @@ def rates(schedule, steps, *, lr=1.0, kind="float", device="cpu"):
 
 
 def through_a_file(state):
-    """The state after torch.save() and torch.load() with the default since torch 2.6."""
+    """The state after torch.save() and torch.load() with the default arguments since torch 2.6."""
     file = io.BytesIO()
     torch.save(state, file)
     file.seek(0)
@@ -363,7 +363,7 @@ def test_it_may_follow_a_scheduler_of_torch():
     optimizer = optimizer_at(1.0, kind="tensor")
     parts = [ConstantLR(optimizer, 0.1), ConstantLR(optimizer, 0.2)]
     SequentialLR(optimizer, parts, milestones=[1])
-    # Before 2.10 the constructor of SequentialLR loses the first learning rate (pytorch#162359).
+    # Before 2.10, the constructor of SequentialLR loses the first learning rate (pytorch#162359).
     for group, rate in zip(optimizer.param_groups, (1.0, 3.0)):
         group["initial_lr"] = torch.tensor(rate)
     assert run(optimizer, ScheduleLR(optimizer, linear(4, 1, 0)), 3) == [1.0, 0.75, 0.5]
@@ -402,7 +402,7 @@ def test_no_step_waits_for_the_device():
         pytest.skip("the step() of 2.4 reads every tensor itself")
     scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a missing optimizer.step()
+        warnings.simplefilter("ignore")  # the warning about a missing optimizer.step()
         scheduler.step()
         # from a run whose rates were floats
         scheduler.load_state_dict({**scheduler.state_dict(), "base_lrs": [2.0, 6.0]})
@@ -466,7 +466,7 @@ def test_the_rates_can_be_asked_for_outside_of_a_step():
 
 class Stateful:
     def __init__(self):
-        self.calls = [abs]  # a function, which should not be in a checkpoint
+        self.calls = [abs]  # functions should not be in a checkpoint
 
     def __call__(self, step):
         return 1 / (step + 1)

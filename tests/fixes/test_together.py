@@ -1,4 +1,4 @@
-"""Fixes of several families in one run: pairs that a trainer uses, compared with plain torch."""
+"""Tests fixes of several families in one run: pairs that trainers use, against plain torch."""
 
 import contextlib
 import copy
@@ -33,7 +33,7 @@ from reference_fixes import (
     schedulers,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # about deprecations and two kinds of masks
+pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations, and two kinds of masks
 
 HEADS, WORDS, WIDTH = 2, 7, 4
 SHORT = 0.05  # the norm to which the gradients are clipped here
@@ -46,7 +46,7 @@ scaled_or_not = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module", autouse=True)
 def few_objects_to_collect():
-    """free_memory() often collects, which takes longer the more objects torch's modules hold."""
+    """The many collections in free_memory() take longer if torch's modules have many objects."""
     torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0).zero_grad()  # imports more modules
     gc.collect()
     gc.freeze()
@@ -55,7 +55,7 @@ def few_objects_to_collect():
 
 
 class Net(nn.Module):
-    """Tied weights, running statistics, dropout, attention and recurrence."""
+    """A model with tied weights, running statistics, dropout, attention and recurrence."""
 
     def __init__(self):
         super().__init__()
@@ -67,14 +67,14 @@ class Net(nn.Module):
         self.head.weight = self.embedding.weight
 
     def forward(self, words, mask):
-        """The output for words of shape (batch, length), or for vectors in their place."""
+        """Returns the output for words of shape (batch, length), or for vectors instead."""
         vectors = words if words.is_floating_point() else self.embedding(words)
         vectors = self.norm(vectors.transpose(1, 2)).transpose(1, 2)
         return self.head(self.rnn(self.encoder(vectors, mask))[0])
 
 
 def two_groups(model, rate=0.1):
-    """AdamW on two groups. Its large eps keeps rounding errors from becoming signs."""
+    """AdamW on two groups. With its large eps, rounding errors do not turn into signs."""
     first = [*model.embedding.parameters(), *model.norm.parameters()]
     taken = set(map(id, first))
     second = [each for each in model.parameters() if id(each) not in taken]
@@ -95,7 +95,7 @@ MOMENTA = schedulers.linear(4, 1, 0.5)
 
 
 class Run:
-    """The parts of a trainer, with the same weights and batches each time."""
+    """The parts of a trainer, which have the same weights and batches each time."""
 
     def __init__(self, device, scaled=False, scheduled=False, rate=0.1):
         torch.manual_seed(0)
@@ -146,7 +146,7 @@ def draw_from(state):
 
 
 def plain_window(run, words):
-    """A clipped step on the mean loss of some batches, with plain torch."""
+    """Takes a clipped step on the mean loss of some batches, with plain torch."""
     run.optimizer.zero_grad()
     for batch in words:
         (run.loss(batch) / len(words)).backward()
@@ -173,7 +173,7 @@ def fixed_window(run, window, middle=nothing, before=nothing):
 
 
 def assert_same(one, other, said, exact=True):
-    """Compares bit for bit on the CPU. Other devices add in another order."""
+    """Compares bit by bit on the CPU. Other devices add numbers in a different order."""
     exact = exact and all(value.device.type == "cpu" for value in one[0].values())
     torch.testing.assert_close(
         one,
@@ -221,7 +221,7 @@ def search(run):
     def two_steps(size):
         out_of_memory(size)
         trial = copy.deepcopy(run.model)
-        modules.freeze(trial)  # disables dropout, which would draw
+        modules.freeze(trial)  # disables dropout, which would draw random numbers
         modules.unfreeze(trial.head)
         optimizer = torch.optim.Adam(trial.parameters())
         for _ in range(2):
@@ -234,7 +234,7 @@ def search(run):
 def frozen_meanwhile(run):
     modules.freeze(run.model)
     run.model.train()
-    with attention.without_fast_path(run.model):  # for the frozen encoder, without a graph
+    with attention.without_fast_path(run.model):  # for the frozen encoder, which has no graph
         find_nonfinite(run)
     modules.unfreeze(run.model)
 
@@ -293,7 +293,7 @@ BETWEEN = {"freeze": frozen_meanwhile, "Snapshot.restore": there_and_back}
 
 @pytest.mark.parametrize("first", ANYWHERE)
 def test_whatever_is_called_beside_the_steps_training_goes_on_as_alone(device, first):
-    """Runs each pair in one window: one in the middle, the other before or after the step."""
+    """Runs each pair in one window: one fix in the middle, the other before or after the step."""
     run, plain = Run(device, scaled=not OLD), Run(device)
     names = [*ANYWHERE, *BETWEEN]
     for number, second in enumerate(names[names.index(first) :]):
@@ -344,7 +344,7 @@ def test_blocks_in_any_order_give_the_answer_of_eval_mode_and_leave_no_trace(dev
     run = Run(device)
     plain_window(run, run.batches[:2])
     vectors = run.model.embedding(run.batches[0]).detach().requires_grad_()
-    expected = copy.deepcopy(run.model).eval()(vectors, run.mask)  # with a graph, so not fused
+    expected = copy.deepcopy(run.model).eval()(vectors, run.mask)  # has a graph, so it is not fused
     (wanted,) = torch.autograd.grad(expected.square().sum(), vectors)
     if frozen != "nothing":
         modules.freeze(run.model if frozen == "all" else getattr(run.model, frozen))
@@ -424,8 +424,7 @@ def test_attention_that_is_frozen_without_its_fast_path_stays_frozen(device, dep
     assert [type(part) for part in model.modules()] == kinds
 
 
-# --- failed steps, and the recovery from them
-# ------------------------------------------------------
+# --- failed steps, and the recovery from them -----------------------------------------------------
 
 STEPS = {
     "optimizer_step": lambda run: amp.optimizer_step(run.optimizer, run.scaler, max_norm=SHORT),
@@ -462,7 +461,7 @@ def test_after_a_bad_window_all_goes_on_as_if_it_had_not_been(device, step, scal
             run.step_schedules()
             if back == "Snapshot":
                 good.restore()
-                draw_from(before)  # random states are not among the parts
+                draw_from(before)  # random states are not part of a snapshot
             else:
                 assert checkpoints.restore(checkpoint, **run.parts) == []
         (window,) = amp.windows(words, 2)
@@ -505,7 +504,7 @@ def test_gradients_of_a_step_that_raised_are_refused_whatever_looked_at_them(dev
 @pytest.mark.parametrize("where", ["forward", "step"])
 def test_a_window_that_ran_out_of_memory_is_repeated_in_smaller_batches(device, where):
     run, plain = Run(device, scaled=not OLD), Run(device)
-    for one in (run, plain):  # uses no statistics of whole batches
+    for one in (run, plain):  # eval mode does not use batch statistics
         one.model.eval()
     failing = run.model.head if where == "forward" else run.optimizer
     name = "register_forward_hook" if where == "forward" else "register_step_pre_hook"
@@ -550,8 +549,7 @@ def test_a_running_mean_is_a_part_of_a_checkpoint(device):
     assert mean.compute() == again.compute() == whole.compute()
 
 
-# --- parts that are added and removed
-# ----------------------------------------------------------------------
+# --- parts that are added and removed -------------------------------------------------------------
 
 
 def reload(name, checkpoint, run):
@@ -649,7 +647,7 @@ def test_a_part_that_thaws_gets_a_group_and_a_place_in_the_schedules(device):
 
 
 class Rows(Dataset):
-    """Row n, and a number from the dataset's own generator."""
+    """Row n consists of n and a number from the dataset's own generator."""
 
     def __init__(self):
         self.own = random.Random(0)
@@ -843,8 +841,7 @@ def test_windows_of_ddp_reduce_once_whatever_looks_at_its_gradients(one_rank, vi
     optimizers.check_parameters(run.called, run.optimizer)
 
 
-# --- one trainer with all the fixes
-# ------------------------------------------------------------------
+# --- one trainer with all the fixes ---------------------------------------------------------------
 
 
 class Sentences(Dataset):
@@ -949,7 +946,7 @@ class Trainer:
         self.step, self.means = values["step"], values["means"]
 
     def evaluate(self):
-        """Evaluates, and also does everything that people inspect or try between two steps."""
+        """Evaluates, and also does everything that people inspect or try between steps."""
         batch = data_loading.to_device(
             data_loading.collate([Sentences()[3]]), self.precision.device
         )
@@ -979,8 +976,8 @@ class Trainer:
 
 
 def plain_run(device):
-    """The same training without an interruption, with plain torch."""
-    model, bias = pretrained(device)  # a fix has drawn the bias, which is taken as given
+    """Trains in the same way with plain torch, without an interruption."""
+    model, bias = pretrained(device)  # the bias, which a fix has drawn, is taken as given
     noise = torch.Generator(device).manual_seed(1)
     model.head.bias.data.copy_(bias)
     model.norm.eval().requires_grad_(False)

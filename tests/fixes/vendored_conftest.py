@@ -1,4 +1,4 @@
-"""Runs vendored tests on the copies in the folder above. DEVICE=cuda or mps picks the device."""
+"""Runs vendored tests on the copies in the parent folder. DEVICE=cuda or mps selects the device."""
 
 import os
 import sys

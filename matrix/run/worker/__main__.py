@@ -1,4 +1,4 @@
-"""Starts the worker, or with --one runs a single role and exits."""
+"""Starts the worker or, with --one, runs a single role and exits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "torch_repros_worker"  # a name that no reproducer imports
 
 
 def _load() -> None:
-    """Makes this folder a package, so that its modules do not hide standard library modules."""
+    """Makes this folder a package, so that its modules do not shadow standard library modules."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [path for path in sys.path if not path or Path(path).resolve() != folder]
     spec = importlib.util.spec_from_file_location(

@@ -1,4 +1,4 @@
-"""Describes the build of torch under test, and checks whether a device works."""
+"""Describes the tested build of torch, and checks whether a device works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .system import FORK
 
 
 def describe() -> dict[str, Any]:
-    """The build under test, in the form that records use."""
+    """Describes the tested build in the format of records."""
     import torch
 
     try:
@@ -39,8 +39,7 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
     """Checks a device. A device is available only if it computes a correct result.
 
     On hosted macOS runners, mps.is_available() is True, but an allocation of 256 bytes fails.
-    `facts` maps names to commands whose output is recorded.
-    Returns {"ok", "reason", "name", ...}.
+    `facts` maps names to commands whose output is recorded. Returns {"ok", "reason", "name", ...}.
     """
     import torch
 
@@ -48,17 +47,17 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
         x = torch.arange(64.0).reshape(8, 8)
         on_device = x.to(device)
         difference = float(((on_device @ on_device.T).cpu() - x @ x.T).abs().max())
-    except Exception as error:  # every backend has its own exceptions
+    except Exception as error:  # backends raise different exceptions
         why = (str(error).strip() or "no message").splitlines()[0]
         return {"ok": False, "reason": f"{type(error).__name__}: {why}", "name": None}
-    if not difference <= 1:  # also NaN
+    if not difference <= 1:  # also true for NaN
         return {"ok": False, "reason": f"an 8x8 product is off by {difference:g}", "name": None}
     reason = f"computed an 8x8 product in torch {torch.__version__}"
     return {"ok": True, "reason": reason, **_about(device), **_facts(facts or {})}
 
 
 def _about(device: str) -> dict[str, Any]:
-    """The facts that torch provides about the device. Not every backend has these functions."""
+    """The facts that torch knows about the device. Some backends lack these functions."""
     import torch
 
     if device == "cpu":
@@ -73,7 +72,7 @@ def _about(device: str) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's model, if known. On Linux, Python itself knows only the architecture."""
+    """The model of the processor, if known. On Linux, Python itself knows only the architecture."""
     with contextlib.suppress(OSError):
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         if match := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
@@ -84,13 +83,13 @@ def _processor() -> str:
 def _ask(module: Any, function: str) -> Any:
     try:
         return getattr(module, function)()
-    except Exception:  # the function is missing, or fails in this build
+    except Exception:  # the function is missing or fails in this build
         return None
 
 
 def _facts(commands: dict[str, list[str]]) -> dict[str, Any]:
     facts: dict[str, Any] = {name: _output(command) for name, command in commands.items()}
-    if "virtual" in facts:  # a virtual machine's GPU is not the chip's own
+    if "virtual" in facts:  # in a virtual machine, the GPU is virtual too
         facts["paravirtual"] = facts.pop("virtual") == "1"
     return facts
 

@@ -1,4 +1,4 @@
-"""The protocol between runner and worker, which uses JSON lines."""
+"""Implements the protocol between runner and worker, which uses JSON lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Channel:
     """Reads requests from the runner's pipe, and sends messages to the runner."""
 
     def __init__(self, threaded: bool) -> None:
-        # Only this process has these descriptors. The output of torch's import goes to stderr.
+        # Only this process has these descriptors. Output while importing torch goes to stderr.
         self.incoming, self.outgoing = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -26,7 +26,7 @@ class Channel:
         self.chunks: queue.SimpleQueue[bytes] | None = None
         self.hello = json.loads(self._first_line())
         self.token = self.hello.pop("token")
-        if threaded:  # Windows cannot wait for a pipe, but a forking process must not have threads
+        if threaded:  # Windows cannot wait for pipes, but a forking process must not have threads
             self.chunks = queue.SimpleQueue()
             threading.Thread(target=self._read, daemon=True).start()
 
@@ -46,7 +46,7 @@ class Channel:
             self.chunks.put(chunk)
 
     def requests(self, seconds: float) -> list[dict[str, Any]] | None:
-        """The requests that arrive within this time, or None if the runner closed its end."""
+        """Returns the requests that arrive in time, or None if the runner has closed its end."""
         chunk: bytes | None = None
         if self.chunks is not None:
             with contextlib.suppress(queue.Empty):
@@ -64,7 +64,7 @@ class Channel:
             data = data[os.write(self.outgoing, data) :]
 
     def abandon(self) -> None:
-        """Closes the channel, as the first action of a forked child."""
+        """Closes the channel. A forked child has to do this first."""
         os.close(self.incoming)
         os.close(self.outgoing)
         self.token, self.buffer = "", b""

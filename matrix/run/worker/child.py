@@ -1,4 +1,4 @@
-"""A run from the worker's point of view: a process with its own session and folder."""
+"""Represents a run in the worker: a process with its own session and folder."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .channel import Channel
 from .role import DISK_FULL, FILE, finish
 from .system import LINUX, SET_DUMPABLE, end_with_parent, exit_now, prctl
 
-REPORT = 2**20  # bytes of a report that are read
-OUTPUT = 64 * 2**10  # bytes read from the end of a child's output
+REPORT = 2**20  # maximum bytes that are read from a report
+OUTPUT = 64 * 2**10  # bytes that are read from the end of a child's output
 LINGER = 1.0  # seconds that a child's processes have to end after the child
-NEARLY_FULL = 4 * 2**20  # a disk with fewer bytes free counts as full
+NEARLY_FULL = 4 * 2**20  # a disk with less free space (in bytes) counts as full
 
 
 class Child:
-    """One run: a process with its own session and folder."""
+    """A run: a process with its own session and folder."""
 
     def __init__(
         self, job: dict[str, Any], folder: Path, fork: bool, startup: float, channel: Channel
@@ -68,7 +68,7 @@ class Child:
             self.pid = self.process.pid
 
     def _environment(self) -> dict[str, str]:
-        """Variables that put temporary files into the child's folder, which is removed later."""
+        """Variables that redirect temporary files to the child's folder, which is removed later."""
         names = ("TMPDIR", "TEMP", "TMP", "TORCHINDUCTOR_CACHE_DIR")
         return dict.fromkeys(names, str(self.folder))
 
@@ -76,11 +76,11 @@ class Child:
         try:
             channel.abandon()
             end_with_parent(parent, signal.SIGKILL)
-            prctl(SET_DUMPABLE, 1)  # /proc and core dumps behave as in any process
+            prctl(SET_DUMPABLE, 1)  # /proc and core dumps work as in any process
             os.setsid()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.environ.update(self._environment())
-            tempfile.tempdir = None  # the cached value is the worker's
+            tempfile.tempdir = None  # the cached value is from the worker
             os.chdir(self.folder / "cwd")
             output = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(output, 1)
@@ -136,7 +136,7 @@ class Child:
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        if self.code is None:  # a child stopped before its setsid() does not lead a group
+        if self.code is None:  # a child that was stopped before its setsid() does not lead a group
             self._kill()
 
     def result(self, code: int) -> dict[str, Any]:
@@ -157,10 +157,10 @@ class Child:
         return {**seen, "wall": self.wall}
 
     def _report(self) -> dict[str, Any] | None:
-        # The reproducer may have written the file.
+        # The reproducer may have overwritten the file.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             report = json.loads(_read(self.folder / "report.json", REPORT))
-            json.dumps([report])  # raises if the report is nested too deeply to send
+            json.dumps([report])  # raises an error if the report is nested too deeply
             return report if isinstance(report, dict) else None
         return None
 
@@ -178,7 +178,7 @@ class Child:
         return f"{why}{self._tail()}"
 
     def _tail(self) -> str:
-        """The last frame or line that the child printed, which locates a segfault."""
+        """The last frame or line that the child printed, which helps to locate a segfault."""
         try:
             text = _read(self.output, OUTPUT, from_end=True).decode(errors="replace")
         except OSError:
@@ -191,7 +191,7 @@ class Child:
 
 
 def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
-    """At most `limit` bytes. Does not follow a link or wait for a pipe left by a reproducer."""
+    """Reads at most `limit` bytes. Does not follow links or wait for pipes left by a reproducer."""
     flags = (
         os.O_RDONLY
         | getattr(os, "O_NOFOLLOW", 0)
@@ -206,9 +206,10 @@ def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
 
 
 def remove(folder: Path) -> None:
-    """Removes a run's folder, including subfolders of any depth and mode.
+    """Removes the folder of a run, including subfolders of any depth and mode.
 
-    shutil.rmtree() recurses, opens a descriptor per level, and leaves unreadable folders.
+    In contrast, shutil.rmtree() recurses, opens a descriptor per level, and leaves unreadable
+    folders behind.
     """
     with contextlib.suppress(OSError):
         if folder.is_symlink():
@@ -221,7 +222,7 @@ def remove(folder: Path) -> None:
             for entry in list(os.scandir(path)):
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
-                        os.chmod(entry.path, 0o700)  # otherwise the folder cannot be moved
+                        os.chmod(entry.path, 0o700)  # otherwise, the folder cannot be moved
                         moved += 1
                         os.rename(entry.path, f"{folder}/{moved}.removed")
                         waiting.append(f"{folder}/{moved}.removed")

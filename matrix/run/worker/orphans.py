@@ -1,4 +1,4 @@
-"""Processes that a run left behind."""
+"""Tracks the processes that runs left behind."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .system import LINUX
 
 
 class Orphans:
-    """Processes that a run left behind. On Linux, they become the worker's children.
+    """Processes that runs left behind. On Linux, they become the worker's children.
 
-    The run that left an orphan is not known. An orphan is therefore killed when all runs that were
-    in progress when it was found have ended.
+    It is not known which run left an orphan behind. An orphan is therefore killed once all runs
+    that were in progress when it was found have ended.
     """
 
     def __init__(self) -> None:
         self.suspects: dict[int, set[int]] = {}  # orphan -> the children that may have left it
 
     def collect(self, ended: Child, running: list[Child]) -> None:
-        """Finds the run's orphans, and kills the orphans that no run in progress can have left."""
+        """Finds the run's orphans, and kills those that no run in progress can have left behind."""
         running_pids = {child.pid for child in running}
         self._find(ended.pid, running_pids, running_pids)
         for suspects in self.suspects.values():
@@ -44,7 +44,7 @@ class Orphans:
         while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
             for pid in alone:
                 with contextlib.suppress(OSError):
-                    if os.waitpid(pid, os.WNOHANG)[0] == 0:  # otherwise it has ended
+                    if os.waitpid(pid, os.WNOHANG)[0] == 0:  # otherwise, it has ended
                         os.kill(pid, signal.SIGKILL)
                         os.waitpid(pid, 0)
                 del self.suspects[pid]
@@ -52,13 +52,13 @@ class Orphans:
 
 
 def _children(since: int) -> set[int]:
-    """The pids of this process's children that are at least `since`. Empty except on Linux."""
+    """The pids of this process's children, starting at `since`. Empty except on Linux."""
     if not LINUX:
         return set()
     pids = set()
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) >= since:
-            with contextlib.suppress(OSError):  # the process has just ended
+            with contextlib.suppress(OSError):  # the process may have just ended
                 with open(f"/proc/{name}/stat", "rb") as stat:
                     parent = stat.read().rpartition(b")")[2].split()[1]
                 if int(parent) == os.getpid():

@@ -1,4 +1,4 @@
-"""Runs one role of one reproducer in a separate process."""
+"""Runs a role of a reproducer in a separate process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any
 from .build import probe
 from .system import LINUX, exit_now
 
-TEXT = 20_000  # characters of a text or a detail; the rest is cut off
-FILE = 256 * 2**20  # bytes that a child may write to one file
-DISK_FULL = 28  # exit code of a child that could not write its report (ENOSPC's number)
+TEXT = 20_000  # maximum characters of a text or a detail; the rest is cut off
+FILE = 256 * 2**20  # maximum number of bytes that a child may write to a file
+DISK_FULL = 28  # exit code of a child that could not write its report (the number of ENOSPC)
 
 
 def run_job(job: dict[str, Any], folder: str) -> None:
-    """Runs one role of one reproducer in this process, and writes the outcome to report.json."""
+    """Runs a role of a reproducer in this process, and writes the outcome to report.json."""
     import torch
 
     torch.set_num_threads(1)
@@ -36,8 +36,7 @@ def run_job(job: dict[str, Any], folder: str) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
     else:
-        # Before 2.9, torch sets this variable when CUDA starts, so the reproducer did not change
-        # it.
+        # Before 2.9, torch itself sets this variable when CUDA starts.
         os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     _limit_files()
     Path(folder, "begun").touch()  # starts the time limit
@@ -63,8 +62,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     os.replace(part, Path(folder, "report.json"))
 
 
-# A role must not change this state, because users run its code in their own processes.
-STATE = (  # of torch; some releases lack some of these names
+# A role must not change this state, because users run the code in their own processes.
+STATE = (  # functions of torch; some releases lack some of them
     "initial_seed",  # changes only when torch is seeded
     "get_default_dtype",
     "is_grad_enabled",
@@ -112,7 +111,7 @@ def _state_of(torch: Any, name: str) -> object:
         value = getattr(value, part, None)
     try:
         return value() if callable(value) else value
-    except Exception:  # a build without that backend
+    except Exception:  # the build may lack that backend
         return None
 
 
@@ -123,7 +122,7 @@ def _returned(value: object) -> dict[str, Any]:
 
 
 def _describe(error: BaseException, job: dict[str, Any]) -> str:
-    """The exception with its line and, if the memory limit was reached, the limit."""
+    """Describes the exception with its line and, if the memory limit was reached, the limit."""
     frames = traceback.extract_tb(error.__traceback__)
     line = next((frame.lineno for frame in reversed(frames) if frame.filename == job["path"]), None)
     text = _cut(f"{type(error).__name__}: {error}")
@@ -137,7 +136,7 @@ def _describe(error: BaseException, job: dict[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
-    # Records are published, so paths in a message start below site-packages.
+    # Records are published, so paths in messages start below site-packages.
     text = text.replace(sysconfig.get_path("platlib") + os.sep, "")
     return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
 
@@ -147,21 +146,21 @@ def _load(path: str) -> Any:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["reproducer"] = module  # dataclasses and pickle look up the module by name
-    # The loader would leave a compiled file in repros/, and might use an outdated compiled file.
+    # The import system would leave a compiled file in repros/, and might use an outdated one.
     exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
     return module
 
 
 def _fresh_random_numbers() -> None:
-    """Seeds numpy as in a new interpreter. A fork seeds Python's own generator, and torch's
+    """Seeds numpy as in a new interpreter. Forking seeds Python's own generator, and torch's
     generator always starts from the same seed.
     """
-    if "numpy.random" in sys.modules:  # otherwise the first use imports it with a fresh seed
+    if "numpy.random" in sys.modules:  # otherwise, the first use imports it with a fresh seed
         sys.modules["numpy.random"].seed()
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits memory relative to the current mappings, because builds map 0.6 to 4.8 GB at start."""
+    """Limits memory relative to current mappings, because builds map 0.6 to 4.8 GB at startup."""
     if not LINUX:
         return  # macOS accepts RLIMIT_AS but does not enforce it
     import resource
@@ -180,7 +179,7 @@ def _limit_files() -> None:
 
 
 def _limit(kind: int, value: int) -> None:
-    """Sets a limit, or the machine's own limit if it is lower."""
+    """Sets a limit, or the machine's own limit if that is lower."""
     import resource
 
     hard = resource.getrlimit(kind)[1]
@@ -204,7 +203,7 @@ def _peak() -> float:
 
 
 def finish(job: dict[str, Any], folder: str) -> None:
-    """Runs the job, then exits without exit handlers, which could exceed the time limit."""
+    """Runs the job, then exits without running exit handlers, which could exceed the time limit."""
     code = 1
     try:
         faulthandler.enable()

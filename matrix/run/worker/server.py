@@ -20,11 +20,11 @@ from .child import Child, remove
 from .orphans import Orphans
 from .system import SET_CHILD_SUBREAPER, SET_DUMPABLE, end_with_parent, exit_now, prctl
 
-POLL = 0.001  # seconds between two polls of the children
+POLL = 0.001  # seconds between polls of the children
 
 
 def cuda_is_lost_in_a_fork() -> bool:
-    """True if CUDA cannot start in a child, because importing torch has queried the devices.
+    """True if CUDA cannot start in a child because importing torch has queried the devices.
 
     If NVML does not answer, torch 2.3 queries CUDA itself.
     """
@@ -51,7 +51,7 @@ class Server:
         """Imports torch and reports the build."""
         import torch
 
-        # Set before any operation, because forked children of a multithreaded parent hang.
+        # Must be set before any operation, because forked children of a multithreaded parent hang.
         torch.set_num_threads(1)
         with contextlib.suppress(ImportError):
             import torch._dynamo
@@ -59,7 +59,7 @@ class Server:
         import torch.utils.data
 
         gc.collect()
-        gc.freeze()  # a collection in a child would touch, and so copy, every shared page
+        gc.freeze()  # a collection in a child would touch (and so copy) every shared page
         self.scratch.mkdir(mode=0o700, exist_ok=True)
         self.channel.say("build", describe())
 
@@ -71,7 +71,7 @@ class Server:
                 if (code := child.poll()) is not None:
                     self._report(child, code)
             if os.getppid() != self.runner:
-                return  # nobody is listening
+                return  # nobody is listening any more
 
     def _forks(self, device: str) -> bool:
         return self.fork and (device == "cpu" or not self.lost)
@@ -104,10 +104,10 @@ class Server:
 
 
 def _work(server: Server) -> int:
-    """Serves until the runner is gone. Returns the exit code."""
+    """Runs until the runner is gone. Returns the exit code."""
     try:
         if hasattr(signal, "alarm"):
-            # Ends an import that never returns, in case the runner is gone.
+            # Ends an import that never returns, even if the runner is gone.
             signal.alarm(math.ceil(server.startup))
         server.start()
         if hasattr(signal, "alarm"):
@@ -116,7 +116,7 @@ def _work(server: Server) -> int:
     except BrokenPipeError:
         pass  # the runner is gone
     except Exception:
-        traceback.print_exc()  # the runner shows its last line
+        traceback.print_exc()  # the runner shows the last line
         return 1
     return 0
 
@@ -129,7 +129,7 @@ def serve(fork: bool) -> None:
     runner = os.getppid()
     signal.signal(signal.SIGTERM, leave)
     end_with_parent(runner, signal.SIGTERM)
-    prctl(SET_DUMPABLE, 0)  # closes /proc/PID/fd and memory to the user's other processes
+    prctl(SET_DUMPABLE, 0)  # hides /proc/PID/fd and memory from the user's other processes
     prctl(SET_CHILD_SUBREAPER, 1)
     server = Server(fork, runner)
     code = 0
@@ -137,7 +137,7 @@ def serve(fork: bool) -> None:
         try:
             code = _work(server)
         finally:
-            # Nothing may interrupt the cleanup, which can start just before the signal arrives.
+            # Nothing may interrupt the cleanup, which may start just before the signal arrives.
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except SystemExit:
         pass
@@ -145,4 +145,4 @@ def serve(fork: bool) -> None:
         server.stop()
         sys.stderr.flush()
     finally:
-        exit_now(code)  # a normal exit of torch takes seconds
+        exit_now(code)  # with torch, a normal exit takes seconds

@@ -1,4 +1,4 @@
-"""The worker's calls to the operating system."""
+"""Wraps the worker's calls to the operating system."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sys
 
 LINUX = sys.platform == "linux"
 exit_now = os._exit  # reproducers may replace os._exit, but must not continue as a worker
-FORK = LINUX  # Windows cannot fork, and macOS frameworks do not work in a forked child
+FORK = LINUX  # Windows cannot fork, and macOS frameworks do not work in forked children
 
-SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl()
+SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # options of prctl() on Linux
 
 try:
     import ctypes
 
     _libc = ctypes.CDLL(None) if LINUX else None
-except ImportError:  # an interpreter built without ctypes
+except ImportError:  # the interpreter was built without ctypes
     _libc = None
 
 

@@ -1,4 +1,4 @@
-"""FAMILY/NAME.py has the rule of a reproducer. FAMILY/shared.py has helpers for several rules."""
+"""FAMILY/NAME.py contains the rule for a reproducer. FAMILY/shared.py contains shared helpers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[[Code], Iterator[Hit]])
 
 
 def needs(*words: str) -> Callable[[Function], Function]:
-    """Limits a rule to files that contain all of these words; "a|b" stands for either word."""
+    """Limits a rule to files that contain all of these words; "a|b" means either word."""
 
     def mark(rule: Function) -> Function:
         rule.words = [group.split("|") for group in words]  # type: ignore[attr-defined]

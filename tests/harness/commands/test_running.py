@@ -182,8 +182,8 @@ def test_ctrl_c_shows_what_was_measured_and_exits_with_130(root, tmp_path):
 
 def test_help_states_the_exit_status():
     help = " ".join(call("run", "--help").output.split())
-    assert "Exit status: 0 all results match the headers; 1 some differ, or a reproducer" in help
-    assert "3 requested device or interpreter unavailable; 130 interrupted." in help
+    assert "Exit status: 0 if all results match the headers; 1 if some differ, or if a" in help
+    assert "3 if a requested device or interpreter is unavailable; 130 if interrupted." in help
 
 
 def large_report(count, root):

@@ -43,7 +43,7 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
 
 
 def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
-    """The name and the divisor in `loss = loss / window` and `loss /= window`."""
+    """The name and the divisor in `loss = loss / window` or `loss /= window`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
         return (path(node.target), node.value) if path(node.target) else None
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -55,10 +55,10 @@ def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
 
 
 def _is_corrected(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
-    """True if the code corrects the sum of the losses, or never reads it.
+    """True if the code corrects the sum of the losses or never reads it.
 
-    The code may multiply the sum by the window, or divide the sum by the number of steps. It may
-    also reset the sum for each window, because the sum over one window is the window's mean.
+    The code may multiply the sum by the window, or divide it by the number of steps. It may also
+    reset the sum for each window, because the sum over a window is the mean of the window.
     """
     if not isinstance(statement, ast.AugAssign):
         return False
@@ -85,7 +85,7 @@ def _is_corrected(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
 
 
 def _step_counters(code: Code, function: ast.AST) -> set[str]:
-    """The names that count complete windows."""
+    """The names of counters of complete windows."""
     return {
         path(increment.target)
         for increment in code.within(function, ast.AugAssign)
@@ -94,14 +94,14 @@ def _step_counters(code: Code, function: ast.AST) -> set[str]:
 
 
 def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
-    """The names in range(window), over which a loop sums the divided losses to their mean."""
+    """The names in range(window), over which a loop sums up the divided losses to their mean."""
     if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
         return set()
     return {path(bound) for bound in loop.iter.args}
 
 
 def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
-    """True if the window is a number of batches, judging by its name or the test of an `if`."""
+    """True if the window is a number of batches, judging by its name or by the test of an `if`."""
     name = path(window)
     if not name:
         return False

@@ -29,7 +29,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
             _runs_before(code, scaled, clip)
             and _runs_before(code, [clip], *steps)
             and not _runs_before(code, unscaled, clip)
-            and not any(code.excludes(call, clip) for call in unscaled)  # two kinds of AMP
+            and not any(code.excludes(call, clip) for call in unscaled)  # two variants of AMP
             and not elsewhere
             and not path(clip.func).startswith("accelerator.")
         ):
@@ -47,7 +47,8 @@ def _unscaled_before(
     """An edit that inserts unscale_() before the first clip of the only step.
 
     There is no edit if the inserted call would run for each batch of a window, because the second
-    call raises. There is also no edit for several steps, because the optimizer is unclear.
+    call would raise an error. Nor is there an edit for several steps, because it is not clear which
+    optimizer is meant.
     """
     if len(steps) != 1 or not path(steps[0].args[0]):
         return ()
@@ -64,7 +65,7 @@ def _unscaled_before(
     line, column = place(code.statement(clips[0]))
     indent = code.lines[line - 1][:column]
     above = statement
-    while not indent.strip():  # the statement is the first of its line
+    while not indent.strip():  # the statement is the first on its line
         if code.statement(step) in code.block(above):
             scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
             return (inserted((line, column), f"{scaler}.unscale_({optimizer})\n{indent}"),)
@@ -75,7 +76,7 @@ def _unscaled_before(
 
 
 def _runs_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
-    """True if an earlier call may have run when a later call runs."""
+    """True if an earlier call may have run before a later call runs."""
     return any(
         place(first) < place(other) and not code.excludes(first, other)
         for first in earlier

@@ -13,7 +13,7 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
     texts = (constant(node) for node in code.all(ast.Constant))
     elsewhere = any(isinstance(text, str) and re.search(r"\bmps\b", text) for text in texts)
     if "cuda" in code.text and not elsewhere:
-        return  # the code runs on CUDA only, or on the CPU without a scaler
+        return  # the code runs only on CUDA, or on the CPU without a scaler
     for call in code.calls.get("GradScaler", ()):
         on_cuda = any(names(test) & {"cuda", "is_cuda"} for test in code.conditions(call))
         plain = not call.args and all(

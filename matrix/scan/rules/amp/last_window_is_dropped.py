@@ -57,18 +57,18 @@ def _restarts_in_each_epoch(
 ) -> bool:
     """True if the counter counts the batches of one epoch."""
     used = {name.id for name in ast.walk(counter) if isinstance(name, ast.Name)}
-    if not loops:  # a fragment, or a function that receives a batch number
+    if not loops:  # a fragment, or a function that receives the batch number
         whole = function is code.tree
         return whole or any("batch" in name or "idx" in name for name in used)
     loop = loops[0]
     if isinstance(loop, ast.While):
         return False
     if names(loop.iter) & {"range", "count"} and not names(loop.iter) & {"enumerate", "len"}:
-        return False  # the loop counts the steps of the whole training
+        return False  # the loop counts the steps of the whole training run
     targets = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     if used & targets:
         return True
-    epoch = loops[1] if len(loops) > 1 else function  # may reset the counter in each epoch
+    epoch = loops[1] if len(loops) > 1 else function  # may reset the counter in every epoch
     return any(
         isinstance(assignment.targets[0], ast.Name)
         and assignment.targets[0].id in used
@@ -89,7 +89,7 @@ def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
 
 
 def _clears(code: Code, block: list[ast.stmt], branch: ast.AST) -> bool:
-    """True if a statement directly in the block clears gradients."""
+    """True if a top-level statement of the block clears gradients."""
     return any(
         isinstance(statement, ast.Expr)
         and statement is not branch

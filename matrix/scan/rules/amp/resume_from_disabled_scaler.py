@@ -26,7 +26,7 @@ def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
 
 
 def _is_guarded(code: Code, call: ast.Call, state: ast.expr) -> bool:
-    """True if an empty state never reaches the call: `if state:` or `if not state: return`."""
+    """True if an empty state never reaches the call (`if state:` or `if not state: return`)."""
     guards = [
         part.operand
         for branch in code.within(code.function(call), ast.If)
@@ -40,7 +40,7 @@ def _is_guarded(code: Code, call: ast.Call, state: ast.expr) -> bool:
 
 
 def _tests_state(code: Code, test: ast.expr, state: ast.expr) -> bool:
-    """True if the test fails for an empty state because the state itself is part of the test."""
+    """True if the test is false for an empty state, because it tests the state itself."""
     for part in parts_of(test):
         asked = part.left if isinstance(part, ast.Compare) else part
         if isinstance(asked, ast.Call) and path(asked.func) == "len" and asked.args:

@@ -1,4 +1,4 @@
-"""Mixed precision and gradient accumulation."""
+"""Helpers for mixed precision and gradient accumulation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...training import is_scaler
 
 @remembered
 def is_scaled(code: Code, backward: ast.Call) -> bool:
-    """True for scaler.scale(loss).backward(), even if the scaled loss is stored in a name."""
+    """True for scaler.scale(loss).backward(), even if the scaled loss is stored in a variable."""
     value = code.value(receiver(backward))
     return isinstance(value, ast.Call) and any(
         isinstance(part, ast.Call)
@@ -26,7 +26,7 @@ def is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
 
 
 def window_of(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:
-    """The counter and the window of a test such as `(i + 1) % window == 0`."""
+    """The counter and the window in a test such as `(i + 1) % window == 0`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test = test.operand
     elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):

@@ -16,7 +16,7 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             continue
         block = code.block(code.statement(step))
         before = [statement for statement in block if place(statement) < place(step)]
-        for at in range(len(before) - 1, -1, -1):  # keep the statements since the previous step
+        for at in range(len(before) - 1, -1, -1):  # keep the statements after the previous step
             if optimizer_steps(code, before[at]):
                 before = before[at + 1 :]
                 break
@@ -34,7 +34,7 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             if not is_scaler(code, receiver(other))
         ]
         for call in direct:
-            if scaled and call not in scaled and not plain:  # a plain step has its own loss
+            if scaled and call not in scaled and not plain:  # a plain step may have its own loss
                 yield Hit(
                     call,
                     f"the loss of {source(call, 40)} is not scaled, but {source(step, 40)} still "

@@ -44,7 +44,7 @@ def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
 
 
 def _are_losses(code: Code, gathered: ast.expr) -> bool:
-    """True if the expression is a list of losses: [loss_a, loss_b], or filled by append()."""
+    """True if the expression is a list of losses, such as [loss_a, loss_b] or built by append()."""
     if isinstance(gathered, ast.List):
         return bool(gathered.elts) and all(_is_a_loss(code, loss) for loss in gathered.elts)
     name = path(gathered)
@@ -61,7 +61,7 @@ def _are_losses(code: Code, gathered: ast.expr) -> bool:
 
 
 def _is_a_loss(code: Code, node: ast.expr) -> bool:
-    """True if the node is a tensor with a graph, not a number, judging by its name."""
+    """True if the node is a tensor with a graph rather than a number, judging by its name."""
     value = code.value(node)
     numbers = ("item", "float", "detach", "tolist", "cpu", "numpy")
     if isinstance(value, ast.Call) and last_name(value.func) in numbers:

@@ -45,7 +45,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
-    """True if a scheduler loads the file. A scheduler's state contains numbers, not tensors."""
+    """True if a scheduler loads the file, because its state contains numbers but no tensors."""
     above = code.parent[call]
     if not isinstance(above, ast.Call) or last_name(above.func) != "load_state_dict":
         return False
@@ -55,7 +55,7 @@ def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
 def _is_loaded(code: Code, load: ast.Call) -> bool:
     """True if a complete module or optimizer loads the file.
 
-    A part of a model, as in `model.head`, may load the file of another program.
+    A part of a model, such as `model.head`, may load a file from another program.
     """
     return any(
         (state := argument(call, 0, "state_dict")) is not None
@@ -83,7 +83,7 @@ def _runs_anywhere(code: Code) -> bool:
 
 
 def _needs_cuda(code: Code) -> bool:
-    """True if the code requires CUDA, and so never loads the file on a machine without CUDA."""
+    """True if the code requires CUDA, so it never loads the file on a machine without CUDA."""
     branches = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
     for call in [*code.calls.get("cuda", ()), *code.calls.get("set_default_tensor_type", ())]:
         tensors = last_name(call.func) == "set_default_tensor_type"
@@ -110,5 +110,5 @@ def _needs_cuda(code: Code) -> bool:
 
 
 def _saves(code: Code) -> bool:
-    """True if the code saves checkpoints itself, on the device that it uses."""
+    """True if the code itself saves checkpoints on the device that it uses."""
     return any(code.full(call.func) == "torch.save" for call in code.calls.get("save", ()))

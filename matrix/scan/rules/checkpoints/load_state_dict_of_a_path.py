@@ -49,7 +49,7 @@ def _is_of_torch(code: Code, node: ast.expr) -> bool:
 
 
 def _is_path(code: Code, node: ast.AST, model: ast.expr) -> bool:
-    """True if the node is a file name, judging by its value or by its own name."""
+    """True if the node is a file name, judging by its value or its name."""
     value = code.value(node)
     if value is not None and not certain(code, value, node):
         return False

@@ -1,4 +1,4 @@
-"""Checkpoints: how code saves and loads them."""
+"""Helpers for code that saves and loads checkpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def is_test(code: Code, node: ast.AST) -> bool:
 
 
 def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
-    """The state itself, and the objects that contain it."""
+    """The state itself, and the objects that contain the state."""
     parts = [state]
     value = code.value(state)
     while isinstance(value, ast.Subscript):
@@ -24,9 +24,9 @@ def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
 
 
 def is_written_before(code: Code, load: ast.Call) -> bool:
-    """True if the same run trains or saves before it loads, for example to restore the best epoch.
+    """True if the same run trains or saves before it loads, as when restoring the best epoch.
 
-    The function may train directly, or call another function that trains.
+    The function may train directly or call another function that trains.
     """
     function = code.function(load)
     if any(

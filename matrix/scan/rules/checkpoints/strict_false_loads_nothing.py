@@ -8,7 +8,7 @@ from ...training import is_dead, is_fragment
 from .. import needs
 from .shared import is_test, is_written_before, parts_of
 
-# Keys under which frameworks store the parameters of a model in a file.
+# Keys under which frameworks store a model's parameters in a file.
 KEYS = ("state_dict", "model", "model_state_dict", "net", "weights", "params")
 OPTIONS = ("args", "opt", "opts", "cfg", "config", "hparams", "hps", "FLAGS")
 
@@ -38,9 +38,9 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_file(code: Code, state: ast.AST) -> bool:
-    """True if the state is the content of a user-specified file, or the parameters in such a file.
+    """True if the state is the content of a file that the user specifies, or the parameters in it.
 
-    The keys of other files match, because the program wrote them or is distributed with them.
+    In other files, the keys match, because the program wrote the files or is shipped with them.
     """
     value = code.value(state)
     while isinstance(value, ast.Subscript):
@@ -85,9 +85,10 @@ def _is_handed_in(code: Code, file: ast.expr) -> bool:
 
 
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
-    """True if the program certainly wrote the file.
+    """True if the program is certain to have written the file.
 
-    The program also saves to this file, or also loads an optimizer (always strict) from this file.
+    The program also saves to this file, or also loads an optimizer from it (which is always
+    strict).
     """
     file = _file_of(code, state)
     if file is None or is_fragment(code):
@@ -129,13 +130,13 @@ def _is_changed(code: Code, state: ast.AST) -> bool:
 
 
 def _is_key(part: ast.expr) -> bool:
-    """True if the key is a parameter name, such as "fc.weight" or f"{name}.bias"."""
+    """True if the key is the name of a parameter, such as "fc.weight" or f"{name}.bias"."""
     last = part.values[-1] if isinstance(part, ast.JoinedStr) and part.values else part
     return "." in str(constant(last))
 
 
 def _is_built_from_file(code: Code, load: ast.Call) -> bool:
-    """True if the file also has the model's configuration, so that its keys match the model."""
+    """True if the file also contains the model's configuration, so its keys match the model."""
     return any(
         constant(subscript.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
         for subscript in code.within(code.function(load), ast.Subscript)

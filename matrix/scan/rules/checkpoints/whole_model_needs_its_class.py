@@ -31,7 +31,7 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
 
 
 def _is_model(code: Code, node: ast.AST) -> bool:
-    """True if the node is certainly a module, because of its class or its parameters()."""
+    """True if the node is certain to be a module, because of its class or its parameters()."""
     name = path(node)
     if is_fragment(code):
         return name in ("model", "net")
@@ -39,7 +39,7 @@ def _is_model(code: Code, node: ast.AST) -> bool:
     makers = [
         maker for maker in map(_maker_of, filter(None, values)) if isinstance(maker, ast.Call)
     ]
-    # load() restores the best epoch at the end.
+    # load() only restores the best epoch at the end.
     makers = [maker for maker in makers if last_name(maker.func) != "load"]
     if not makers or any(last_name(maker.func) in OTHERS for maker in makers):
         return False
@@ -54,7 +54,7 @@ def _is_model(code: Code, node: ast.AST) -> bool:
 
 
 def _maker_of(value: ast.AST) -> ast.AST:
-    """The call that creates the object: Net() for Net().to(device)."""
+    """The call that creates the object, such as Net() for Net().to(device)."""
     while isinstance(value, ast.Call) and last_name(value.func) in MOVES:
         model = receiver(value)
         if model is None:

@@ -18,7 +18,7 @@ from ...code import (
 from .. import needs
 
 WAITS = ("wait", "sync", "barrier", "query")
-BLOCKS = ("item", "tolist", "cpu", "numpy", "print", "info")  # each waits for the device
+BLOCKS = ("item", "tolist", "cpu", "numpy", "print", "info")  # each of these waits for the device
 READS = {
     *("numpy", "item", "tolist", "sum", "mean", "max", "min", "argmax", "any", "all", "clone"),
     *("save", "stack", "cat", "vstack", "hstack", "concat", "array", "asarray", "concatenate"),
@@ -56,7 +56,7 @@ def _is_cpu(code: Code, device: ast.expr | None) -> bool:
 
 
 def _is_pinned(code: Code, copy: ast.Call) -> bool:
-    """True if the target of the copy is a name for pinned memory."""
+    """True if the target of the copy is a name that refers to pinned memory."""
     target = copy.func.value if isinstance(copy.func, ast.Attribute) else None
     value = code.value(target)
     if not path(target) or not isinstance(value, ast.Call):
@@ -83,13 +83,13 @@ def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
 
 
 def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
-    """The first read, after this place, of the name or of a list to which it is appended."""
+    """The first read after this place of the name, or of a list to which it is appended."""
     function = code.function(after)
     for use in code.within(function, (ast.Name, ast.Attribute)):
         if path(use) != name or place(use) <= end(after) or code.excludes(use, after):
             continue
         if not isinstance(use.ctx, ast.Load):
-            return None  # the name has a new value
+            return None  # the name gets a new value
         above = code.parent[use]
         if isinstance(above, ast.Call) and last_name(above.func) == "append":
             return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
 
 
 def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
-    """The `return data` after `data.x = name`. The caller cannot know that it has to wait."""
+    """The `return data` after `data.x = name`. The caller does not know that it has to wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
         return None
@@ -141,6 +141,6 @@ def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
         if any(word in name for word in WAITS) or name in BLOCKS or (to_host and blocks):
             return True
         is_bare = isinstance(call.func, ast.Name) and not call.args and not call.keywords
-        if is_bare and isinstance(code.parent[call], ast.Expr):  # such as wait_for_all()
+        if is_bare and isinstance(code.parent[call], ast.Expr):  # for example, wait_for_all()
             return True
     return False

@@ -28,5 +28,5 @@ def _may_be_none(code: Code, node: ast.expr) -> bool:
         return node.value is None
     values = code.values(node) if path(node) else []
     if isinstance(node, ast.Attribute) and not values:
-        return True  # an attribute of a base class, or of the options
+        return True  # an attribute of a base class or of the options
     return any(value is None or _may_be_none(code, value) for value in values if value is not node)

@@ -1,4 +1,4 @@
-"""Datasets, loaders, samplers and copies between devices."""
+"""Helpers for datasets, loaders, samplers and copies between devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...code import Code, path
 
 
 def splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
-    """The calls of random_split(), each with the names of its parts."""
+    """Yields the calls to random_split(), each with the names of its parts."""
     for call in code.calls.get("random_split", ()):
         above = code.parent[call]
         if code.torch(call.func) and isinstance(above, ast.Assign):

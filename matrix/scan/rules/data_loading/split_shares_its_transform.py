@@ -28,7 +28,7 @@ def split_shares_its_transform(code: Code) -> Iterator[Hit]:
 
 
 def _augments(code: Code, transform: ast.expr) -> bool:
-    """True if the transform changes rows randomly, judging by its parts or by its name."""
+    """True if the transform changes rows randomly, judging by its parts or its name."""
     value = code.value(transform)
     if isinstance(value, ast.Call):
         return any(

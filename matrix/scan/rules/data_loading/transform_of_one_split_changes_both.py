@@ -21,7 +21,7 @@ def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
                 and path(owner.value) in parts
                 and _is_about_rows(target.attr)
                 and last_name(getattr(assignment.value, "func", assignment))
-                != "Normalize"  # meant for all parts
+                != "Normalize"  # intended for all parts
                 and not any(_has_its_own(code, split, part) for part in parts)
             ):
                 yield Hit(

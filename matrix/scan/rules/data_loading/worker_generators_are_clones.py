@@ -33,7 +33,7 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
                 continue
             if _is_given_from_outside(code, owner, target.attr):
                 continue
-            if all(_in_a_while(code, use) for use in uses):  # another row replaces a broken row
+            if all(_in_a_while(code, use) for use in uses):  # other rows replace broken rows
                 continue
             yield Hit(
                 maker,
@@ -82,9 +82,9 @@ def _reached(methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
 
 
 def _reseeds(code: Code, node: ast.AST) -> bool:
-    """True if the node may give the copy in each worker its own numbers.
+    """True if the node may give each worker's copy its own numbers.
 
-    Such a node calls a seeding method outside __init__, or queries the current worker.
+    Such a node calls a seeding method outside of __init__, or queries the current worker.
     """
     if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "get_worker_info":
         return True
@@ -98,7 +98,7 @@ def _reseeds(code: Code, node: ast.AST) -> bool:
 
 
 def _is_given_from_outside(code: Code, owner: ast.AST, attribute: str) -> bool:
-    """True if other code in the file, such as a worker_init_fn, replaces or seeds the generator."""
+    """True if other code in the file replaces or seeds the generator, such as a worker_init_fn."""
     for use in code.all(ast.Attribute):
         if (
             isinstance(use, ast.Attribute)

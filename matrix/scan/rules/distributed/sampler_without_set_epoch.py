@@ -59,12 +59,12 @@ def _is_one_pass(code: Code, loop: ast.For) -> bool:
         return False
     bounds = [constant(code.value(bound)) for bound in loop.iter.args]
     whole = [bound for bound in bounds if isinstance(bound, int)]
-    # sliced first, because len() fails for a range that is too long
+    # slice the range first, because len() fails if it is too long
     return whole == bounds and len(range(*whole)[:2]) <= 1
 
 
 def _iterated(node: ast.expr) -> ast.expr:
-    """The loader inside its wrappers: loader for enumerate(tqdm(loader))."""
+    """The loader inside its wrappers, such as loader in enumerate(tqdm(loader))."""
     while isinstance(node, ast.Call) and node.args:
         if last_name(node.func) not in ("enumerate", "tqdm", "iter", "track", "progress_bar"):
             break
@@ -73,7 +73,7 @@ def _iterated(node: ast.expr) -> ast.expr:
 
 
 def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
-    """The DataLoader() calls that may have created the node, here or in a caller."""
+    """The DataLoader() calls that may have created the node, either here or in a caller."""
     node = _iterated(node)
     if isinstance(node, ast.IfExp):
         return _loaders(code, node.body, depth) + _loaders(code, node.orelse, depth)
@@ -103,9 +103,10 @@ def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
 
 
 def _samplers(code: Code, loader: ast.Call) -> list[ast.Call]:
-    """The shuffling DistributedSampler() calls that may create the loader's sampler.
+    """The calls to DistributedSampler() with shuffling that may create the loader's sampler.
 
-    Empty if an unknown function also receives the sampler, because it may call set_epoch().
+    The list is empty if an unknown function also receives the sampler, because that function may
+    call set_epoch().
     """
     sampler = argument(loader, 3, "sampler")
     if sampler is None or _sampler_leaves(code, sampler, loader):

@@ -34,7 +34,7 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
         )
         if _is_one_column(code, call):
             continue
-        if is_never_mentioned(code, call):  # unused helpers are copied from file to file
+        if is_never_mentioned(code, call):  # unused helpers are often copied between files
             continue
         is_mean = reduction is None or constant(reduction) == "mean"
         if (
@@ -57,7 +57,7 @@ def _is_unset(option: ast.expr | None) -> bool:
 
 
 def _is_scaled(code: Code, call: ast.Call) -> bool:
-    """True if the mean is multiplied by a number of classes or elements."""
+    """True if the mean is multiplied by the number of classes or elements."""
     sizes = ("size", "shape", "numel", "len", "class", "vocab", "dim")
     return any(
         isinstance(above, ast.BinOp)

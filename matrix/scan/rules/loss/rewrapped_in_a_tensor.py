@@ -28,7 +28,7 @@ def rewrapped_in_a_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _is_computed(code: Code, wrapped: ast.expr) -> bool:
-    """True if the value is a computed loss, judging by its name or the call that computed it."""
+    """True if the value is a computed loss, judging by its name or by the call that computed it."""
     if isinstance(wrapped, ast.Attribute) and wrapped.attr == "data":
         wrapped = wrapped.value
     if isinstance(wrapped, (ast.List, ast.Tuple)):

@@ -1,4 +1,4 @@
-"""The inputs of losses, and the calls that computed them."""
+"""Helpers for the inputs of losses and the calls that computed them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPES = frozenset({"squeeze", "unsqueeze", "view", "reshape", "flatten", "float
 def losses_with_score(
     code: Code, function: str, module: str
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The calls that compute this loss, each with its first argument."""
+    """Yields the calls that compute this loss, each with its first argument."""
     for call in code.all(ast.Call):
         score = argument(call, 0, "input")
         if score is None:
@@ -30,10 +30,10 @@ def losses_with_score(
 
 
 def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int = 3) -> str:
-    """Describes how a call of the function or the module computed the node.
+    """Describes how a call of the function or module computed the node.
 
-    The text is the call itself, or names the network in this file that ends in the call. "" if the
-    origin is uncertain.
+    The text is the call itself, or it names the network in this file that ends with the call.
+    Returns "" if the origin is uncertain.
     """
     value = code.value(node)
     while isinstance(value, ast.Call) and code.method(value) in SHAPES:
@@ -64,12 +64,12 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
 
 
 def because(score: ast.expr, how: str) -> str:
-    """The origin of the score in parentheses, or "" if the score itself shows its origin."""
+    """The origin of the score in parentheses, or "" if the score itself makes it clear."""
     return "" if source(score) == how else f" ({how})"
 
 
 def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
-    """True if a call such as out.sigmoid_(), even in a chain, is between the value and its use."""
+    """True if a call such as out.sigmoid_(), even in a chain, occurs before the value is used."""
     for call in code.calls_in(code.function(name)):
         inner: ast.AST | None = call
         while isinstance(inner, ast.Call):

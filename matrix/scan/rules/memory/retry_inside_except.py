@@ -33,7 +33,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
 
 
 def _is_for_memory(handler: ast.ExceptHandler) -> bool:
-    """True if the handler is for a lack of memory, judging by its class, text or cleanup."""
+    """True if the handler is for running out of memory, judging by its class, text or cleanup."""
     if handler.type is None:
         return False
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -58,14 +58,14 @@ def _is_work(call: ast.Call) -> bool:
     if all(
         isinstance(value, ast.Constant) and not isinstance(value.value, int) for value in values
     ):
-        return False  # None or a text: the call reports the failure
+        return False  # with None or a text, the call reports the failure
     if short.startswith(("print", "log")) or short in SMALL:
         return False
     return not any(constant(part) == "cpu" for part in ast.walk(call))
 
 
 def _frees_memory(code: Code, call: ast.Call) -> bool:
-    """True if the called function deletes its objects before an error leaves it."""
+    """True if the called function deletes its objects before it propagates an error."""
     return any(
         getattr(function, "name", "") == last_name(call.func)
         and isinstance(handler, ast.ExceptHandler)

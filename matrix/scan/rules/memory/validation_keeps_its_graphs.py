@@ -42,7 +42,7 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
 
 
 def _is_called_as(evaluated: str, name: str) -> bool:
-    """True if a call of this name runs the model whose eval() was called."""
+    """True if calling this name runs the model whose eval() was called."""
     if evaluated == "self":
         return name in ("self", "self.forward", "self.model", "self.net", "self.network")
     return name in (evaluated, f"{evaluated}.forward") or evaluated == f"self.{name}"

@@ -10,7 +10,7 @@ from .shared import momentums
 @needs("BatchNorm", "momentum")
 def batchnorm_momentum_of_tensorflow(code: Code) -> Iterator[Hit]:
     for call, momentum, value in momentums(code):
-        if 0.9 <= value < 1:  # 1 means only the newest batch
+        if 0.9 <= value < 1:  # with 1, only the newest batch counts
             yield Hit(
                 call,
                 "PyTorch's momentum is the weight of the newest batch: with "

@@ -22,7 +22,7 @@ from ...training import default, is_dead, is_fragment, is_network, without_grad
 from .. import needs
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d")  # alpha_dropout's default is False
-# Modules that drop values in eval mode on purpose, such as Tacotron's prenet or Monte Carlo
+# Modules that deliberately drop values in eval mode, such as Tacotron's prenet or Monte Carlo
 # dropout.
 ALWAYS_DROP = ("prenet", "mcdrop", "montecarlo", "bayes", "uncertain")
 
@@ -70,7 +70,7 @@ def _pass_the_mode(code: Code, call: ast.Call) -> tuple[Edit, ...]:
 
 
 def _can_drop(code: Code, p: ast.expr | None) -> bool:
-    """True if the dropout's p is not 0 and does not depend on the mode.
+    """True if the dropout probability is not 0 and does not depend on the mode.
 
     A name without a known value counts as 0, because a caller may pass 0.
     """
@@ -83,7 +83,7 @@ def _can_drop(code: Code, p: ast.expr | None) -> bool:
 
 
 def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
-    """True if no visible code limits the call to training."""
+    """True if no code in sight restricts the call to training."""
     if is_fragment(code):
         return True
     owner, function = code.owner(call), code.function(call)
@@ -108,7 +108,7 @@ def _is_named_for_training(function: str) -> bool:
 
 
 def _is_for_training(code: Code, node: ast.AST) -> bool:
-    """True if the code tests the mode, either around the node or before it with an early return."""
+    """True if the code tests the mode around the node, or before it with an early return."""
     function = code.function(node)
     for above in code.ancestors(node):
         if above is function:

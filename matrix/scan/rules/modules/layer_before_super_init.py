@@ -30,7 +30,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             yield Hit(node, f"assigning {name} before {source(inits[0])} raises")
         elif (
             not inits
-            and not code.calls_in(function, "super")  # a misspelt super().__init__() raises first
+            and not code.calls_in(function, "super")  # a misspelled super().__init__() raises first
             and not any(code.owner(call) is owner for call in code.calls.get("__init__", ()))
             and owner is not None
             and is_direct_module(code, owner)
@@ -39,7 +39,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
 
 
 def _is_torch_module(code: Code, value: ast.AST) -> bool:
-    """True if the value is a call that creates a torch module or a parameter."""
+    """True if the value is a call that creates a torch module or parameter."""
     if not isinstance(value, ast.Call):
         return False
     package, _, name = code.full(value.func).rpartition(".")

@@ -37,7 +37,7 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
 
 
 def _layer_in(code: Code, value: ast.AST | None) -> ast.AST | None:
-    """The first layer created in a list, a tuple or a dict."""
+    """The first layer that is created in a list, a tuple or a dict."""
     items: list[ast.AST | None] = []
     if isinstance(value, (ast.List, ast.Tuple)):
         items = [*value.elts]
@@ -51,7 +51,7 @@ def _layer_in(code: Code, value: ast.AST | None) -> ast.AST | None:
 
 
 def _appended(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign) -> ast.AST | None:
-    """The first layer appended to the list, possibly through a local name."""
+    """The first layer that is appended to the list, possibly through a local name."""
     value = code.value(node.value)
     if not isinstance(value, ast.List):
         return None
@@ -95,7 +95,7 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
             "requires_grad_",
         )
         if frozen and any(path(part) in wanted for part in ast.walk(code.function(child))):
-            return True  # omitted on purpose
+            return True  # deliberately omitted
         if not isinstance(child, ast.Call):
             continue
         if last_name(child.func) in (
@@ -107,14 +107,14 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
         ):
             return True
         handed = {path(part) for value in child.args for part in ast.walk(value)}
-        name = last_name(child.func)  # ModuleList, or a container of the project
+        name = last_name(child.func)  # ModuleList, or a container defined by the project
         if (name[:1].isupper() or name == "__init__") and handed & wanted:
             return True
     return False
 
 
 def _is_read(code: Code, owner: ast.ClassDef, name: str) -> bool:
-    """True if the code reads the name outside no_grad(), unlike the name of a teacher model."""
+    """True if the code reads the name outside of no_grad(), unlike that of a teacher model."""
     return any(
         isinstance(use, ast.Attribute)
         and isinstance(use.ctx, ast.Load)

@@ -62,7 +62,7 @@ def _shares_on_purpose(code: Code, call: ast.Call) -> bool:
 
 
 def _may_have_parameters(code: Code, node: ast.AST) -> bool:
-    """True if the node creates a module that is not known to lack parameters."""
+    """True unless the node creates a module that is known to lack parameters."""
     value = code.value(node)
     if not isinstance(value, ast.Call):
         return False

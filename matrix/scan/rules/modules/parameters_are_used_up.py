@@ -50,7 +50,7 @@ def _is_iterator(code: Code, value: ast.expr) -> bool:
 
 
 def _never_runs_after(code: Code, first: ast.AST, second: ast.AST) -> bool:
-    """True if the second node never runs after the first, due to branches or an early return."""
+    """True if branches or an early return prevent the second node from running after the first."""
     if code.excludes(first, second):
         return True
     inside = set(code.ancestors(second))

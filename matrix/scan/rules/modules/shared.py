@@ -1,4 +1,4 @@
-"""The construction of modules, and the mode in which they run."""
+"""Helpers for the construction of modules and the mode in which they run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def classes(code: Code, name: str) -> list[ast.ClassDef]:
 
 
 def has_parameters(code: Code, node: ast.AST | None) -> bool:
-    """True if the node certainly creates a module with parameters."""
+    """True if the node is certain to create a module with parameters."""
     if not isinstance(node, ast.Call):
         return False
     name = code.torch(node.func)
@@ -52,7 +52,7 @@ def has_parameters(code: Code, node: ast.AST | None) -> bool:
 
 
 def momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
-    """The batch norms with running statistics: the call, the momentum argument and its value."""
+    """Yields the call, momentum argument and momentum of batch norms with running statistics."""
     for call in [call for name in BATCH_NORMS for call in code.calls.get(name, ())]:
         momentum = argument(call, 2, "momentum")
         tracks = argument(call, 4, "track_running_stats")
@@ -76,7 +76,7 @@ def is_direct_module(code: Code, owner: ast.AST) -> bool:
 
 
 def lacks(code: Code, owner: ast.AST, method: str) -> bool:
-    """True if the node is a class that inherits the method of this name from Module."""
+    """True if the node is a class that inherits the method with this name from Module."""
     return (
         isinstance(owner, ast.ClassDef)
         and is_direct_module(code, owner)
@@ -90,7 +90,7 @@ def lacks(code: Code, owner: ast.AST, method: str) -> bool:
 
 
 def is_called(code: Code, method: ast.FunctionDef) -> bool:
-    """True if a method is called or passed on, except by super()."""
+    """True if the method is called or passed on, except through super()."""
     return any(
         isinstance(use, ast.Attribute)
         and use.attr == method.name
@@ -103,7 +103,7 @@ def is_called(code: Code, method: ast.FunctionDef) -> bool:
 def is_unused(code: Code, node: ast.AST) -> bool:
     """True if no code in this file, torch or Python calls the method that contains the node.
 
-    Code that always raises occurs only in unused methods.
+    Code that always raises an error occurs only in unused methods.
     """
     function = code.function(node)
     return is_dead(code, node) or (

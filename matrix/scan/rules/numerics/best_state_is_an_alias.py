@@ -42,7 +42,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
 
 
 def _holder_of(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
-    """The name to which the state, or a shallow copy of the state, is assigned."""
+    """The name to which the state (or a shallow copy of it) is assigned."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
@@ -64,7 +64,7 @@ def _holder_of(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
 
 
 def _is_best(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
-    """True if the holder's name contains "best", or a comparison with a best value guards it."""
+    """True if the holder's name contains "best", or a comparison with the best value guards it."""
     return "best" in last_name(holder).lower() or any(
         isinstance(test, ast.Compare) and any("best" in name.lower() for name in names(test))
         for test in code.conditions(statement)
@@ -74,7 +74,7 @@ def _is_best(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
 def _is_trained_further(
     code: Code, model: ast.AST | None, holder: ast.expr, statement: ast.stmt
 ) -> bool:
-    """True if the training of the model continues after the statement."""
+    """True if training of the model continues after the statement."""
     if any(_gives_copies(above) for above in code.ancestors(statement)):
         return False
     loops = code.loops(statement)
@@ -84,22 +84,22 @@ def _is_trained_further(
     if path(holder).startswith("self.") and any(
         isinstance(test, ast.Compare) for test in code.conditions(statement)
     ):
-        return True  # a callback that runs after each epoch
+        return True  # a callback that is run after each epoch
     steps = optimizer_steps(code, code.function(statement))
     return any(place(step) > place(statement) for step in steps)
 
 
 def _gives_copies(above: ast.AST) -> bool:
-    """True for `with FSDP.state_dict_type(model, ...):`, whose states are copies."""
+    """True for `with FSDP.state_dict_type(model, ...):`, where states are copies."""
     return isinstance(above, ast.With) and any(
         "state_dict" in word for item in above.items for word in names(item.context_expr)
     )
 
 
 def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
-    """True if each pass of the loop creates its own model."""
+    """True if every pass of the loop creates a new model."""
     first, _, rest = path(model).partition(".")
-    if first == "self":  # self.model of self.model.module
+    if first == "self":  # for example, self.model in self.model.module
         first = f"self.{rest.partition('.')[0]}"
     for use in code.within(loop, (ast.Name, ast.Attribute)):
         if path(use) != first or not isinstance(use.ctx, ast.Store):
@@ -107,7 +107,7 @@ def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
         above = code.parent[use]
         while isinstance(above, (ast.Tuple, ast.List, ast.Starred)):
             above = code.parent[above]
-        # the value of an assignment, of `with`, of this loop or of an inner loop
+        # the value of an assignment, a `with`, this loop or an inner loop
         sources = (getattr(above, name, None) for name in ("value", "context_expr", "iter"))
         value = next((part for part in sources if part is not None), None)
         if value is not None and last_name(use) not in names(value):
@@ -116,7 +116,7 @@ def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
 
 
 def _outlives_its_pass(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
-    """True if the state is read after the training may have continued."""
+    """True if the state is read after training may have continued."""
     uses = _state_reads(code, holder, statement)
     if any(_is_copied(code, use) for use in uses):
         return False
@@ -129,7 +129,7 @@ def _outlives_its_pass(code: Code, holder: ast.expr, statement: ast.stmt) -> boo
 
 
 def _is_assigned_just_before(code: Code, use: ast.AST, holder: ast.expr) -> bool:
-    """True if an earlier statement, in this or an enclosing block, certainly assigns a state."""
+    """True if an earlier statement in this or an enclosing block is certain to assign a state."""
     here = code.statement(use)
     while True:
         if any(
@@ -165,7 +165,7 @@ def _is_only_saved(code: Code, holder: ast.expr, statement: ast.stmt) -> bool:
 
 
 def _state_reads(code: Code, holder: ast.expr, statement: ast.stmt) -> list[ast.AST]:
-    """The reads of the state. For self.best, also stopper.best; else only in the same function."""
+    """The reads of the state in the same function (for self.best, anywhere, as in stopper.best)."""
     function = code.function(statement)
     of_self = path(holder).startswith("self.")
     return [
@@ -181,7 +181,7 @@ def _state_reads(code: Code, holder: ast.expr, statement: ast.stmt) -> list[ast.
 
 
 def _is_only_tested(code: Code, node: ast.AST) -> bool:
-    """True for `if best is not None`, len(best) and print(best)."""
+    """True for nodes as in `if best is not None`, len(best) and print(best)."""
     above = code.parent[node]
     if isinstance(above, ast.Call) and node is not above.func:
         return last_name(above.func) in ("len", "print", "bool", "isinstance", "type", "id")
@@ -198,7 +198,7 @@ def _is_load_argument(code: Code, node: ast.AST) -> bool:
 
 
 def _is_in_this_pass(code: Code, node: ast.AST, statement: ast.stmt) -> bool:
-    """True if the node reads the state later in the same loop pass, or in the same call."""
+    """True if the node reads the state later in the same pass of the loop or in the same call."""
     loops = code.loops(statement)
     if loops and not any(above is loops[0] for above in code.ancestors(node)):
         return False

@@ -20,7 +20,7 @@ from ...code import (
 from ...iterators import CLIPS, READERS, reader_to_the_end, yields_once
 from .. import needs
 
-AVERAGES = ("step", "copy_to", "store", "restore")  # EMA.step(parameters), in each step
+AVERAGES = ("step", "copy_to", "store", "restore")  # such as EMA.step(parameters) in each step
 
 
 @needs("clip_grad_|ema", "filter(|map(|chain(|parameters()|for ")
@@ -58,7 +58,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
 
 
 def _reads_of_parameters(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The calls that clip or average parameters, and the parameters."""
+    """Yields the calls that clip or average parameters, and the parameters they act on."""
     for name in CLIPS:
         for call in code.calls.get(name, ()):
             parameters = argument(call, 0, "parameters") or argument(call, -1, "params")
@@ -91,9 +91,9 @@ def _drawn(node: ast.expr) -> list[ast.expr]:
 
 
 def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
-    """The value of the name if it can be read only once, else None."""
+    """The value of the name if it can be read only once, or None."""
     value = code.value(name)
-    for _ in range(5):  # other names for the same value
+    for _ in range(5):  # follow other names for the same value
         if not path(value):
             break
         value = code.value(value)
@@ -107,7 +107,7 @@ def _drained_before(code: Code, iterator: ast.expr, call: ast.Call) -> ast.AST |
         reader = reader_to_the_end(code, name)
         if reader is None or reader is call or code.excludes(reader, call):
             continue
-        if call in ast.walk(reader):  # the call is in the loop over the iterator
+        if call in ast.walk(reader):  # the call is inside the loop over the iterator
             continue
         reader_function = code.function(reader)
         if (
@@ -120,7 +120,7 @@ def _drained_before(code: Code, iterator: ast.expr, call: ast.Call) -> ast.AST |
 
 
 def _uses(code: Code, iterator: ast.expr) -> list[ast.expr]:
-    """The places that read the name of the iterator."""
+    """The places where the name of the iterator is read."""
     statement = code.statement(iterator)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     wanted = {path(target) for target in targets}

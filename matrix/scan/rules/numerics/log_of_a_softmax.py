@@ -24,13 +24,13 @@ def log_of_a_softmax(code: Code) -> Iterator[Hit]:
 
 
 def _decodes(code: Code, call: ast.Call) -> bool:
-    """True if the function's name suggests decoding, in which a score of -inf is valid."""
+    """True if the function's name suggests decoding, for which a score of -inf is valid."""
     name = getattr(code.function(call), "name", "").lower()
     return any(word in name for word in DECODERS)
 
 
 def _leaves_the_graph(code: Code, call: ast.Call) -> bool:
-    """True if the logarithm leaves the graph, for example through .item() or .detach()."""
+    """True if the logarithm is detached from the graph, for example by .item() or .detach()."""
     return any(
         isinstance(above, ast.Attribute)
         and above.attr in ("item", "detach", "numpy", "tolist", "cpu")

@@ -1,4 +1,4 @@
-"""Values that are nan, infinite or misleadingly named."""
+"""Helpers for values that are nan, infinite or misleadingly named."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ CARES = {
 
 MASKS = {"where", "masked_fill"}
 
-BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # at most 2 apart
+BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # outputs span up to 2
 
 
 def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The logarithms, each with its argument."""
+    """Yields the logarithms, each with its argument."""
     for name in ("log", "log2", "log10"):
         for call in code.calls.get(name, ()):
             inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
@@ -30,7 +30,7 @@ def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 
 def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
-    """The softmax call behind the node, traced through names, indices and changes of shape."""
+    """The softmax call behind the node, traced through names, indexing and reshaping."""
     value = code.value(node)
     if isinstance(value, ast.Subscript):
         return softmax_in(code, value.value)
@@ -41,7 +41,7 @@ def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
 
 
 def can_be_0(code: Code, node: ast.expr) -> bool:
-    """True if the node is a softmax, unless a bounded function keeps its scores close together."""
+    """True if the node is a softmax, unless a bounded function keeps the scores close together."""
     softmax = softmax_in(code, node)
     scores = None
     if isinstance(softmax, ast.Call):

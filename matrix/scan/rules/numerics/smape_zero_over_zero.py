@@ -28,7 +28,7 @@ def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
 
 
 def _summed_sizes(code: Code, node: ast.expr) -> set[str]:
-    """The operands of |a| + |b|, possibly multiplied by a number. Empty for other expressions."""
+    """The operands of |a| + |b|, possibly times a number. Empty for other expressions."""
     value = code.value(node)
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Div, ast.Mult)):
         if constant(value.right) is not None:
@@ -41,7 +41,7 @@ def _summed_sizes(code: Code, node: ast.expr) -> set[str]:
 
 
 def _size_of(code: Code, node: ast.expr) -> ast.expr | None:
-    """The argument of an absolute value: x in x.abs(), torch.abs(x) and np.abs(x)."""
+    """The argument of an absolute value, such as x in x.abs(), torch.abs(x) and np.abs(x)."""
     value = code.value(node)
     if not isinstance(value, ast.Call) or last_name(value.func) not in ("abs", "absolute"):
         return None
@@ -51,7 +51,7 @@ def _size_of(code: Code, node: ast.expr) -> ast.expr | None:
 
 
 def _has_difference(code: Code, node: ast.expr, sizes: set[str]) -> bool:
-    """True if the node contains |a - b| of the same two operands."""
+    """True if the node contains |a - b| with the same two operands."""
     value = code.value(node)
     for part in ast.walk(value if value is not None else node):
         inner = _size_of(code, part) if isinstance(part, (ast.Name, ast.Call)) else None
@@ -62,7 +62,7 @@ def _has_difference(code: Code, node: ast.expr, sizes: set[str]) -> bool:
 
 
 def _is_tested_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool:
-    """True if the code compares the divisor, indexes it or changes it in place."""
+    """True if the code compares the divisor, indexes it, or changes it in place."""
     name = path(node)
     if not name:
         return False
@@ -80,7 +80,7 @@ def _is_tested_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool
 
 
 def _uses_chosen_rows(code: Code, divisor: ast.expr) -> bool:
-    """True if the divisor uses a[mask], which may exclude the rows where both are 0."""
+    """True if the divisor uses a[mask], which may exclude the rows in which both are 0."""
     values = (code.value(part) for part in ast.walk(code.value(divisor) or divisor))
     kinds = (ast.Name, ast.Compare, ast.UnaryOp, ast.BinOp)
     return any(

@@ -48,7 +48,7 @@ def _file_may_clear(code: Code) -> bool:
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
-    """True if only torch.optim creates the optimizer, as far as known, outside the loops."""
+    """True if, as far as is known, only torch.optim creates the optimizer, outside the loops."""
     if path(optimizer) and code.torch(optimizer):  # a fragment that does not define the name
         return True
     if _is_parameter(code, optimizer):  # the function receives the optimizer
@@ -67,7 +67,7 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
 
 
 def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
-    """The calls that create the arguments passed for the parameter in this file, except None."""
+    """The calls that create the arguments passed for the parameter in this file, excluding None."""
     function = code.function(parameter)
     assert isinstance(function, ast.FunctionDef)
     places = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]

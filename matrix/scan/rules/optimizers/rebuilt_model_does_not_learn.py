@@ -47,7 +47,7 @@ def _assigns(code: Code, statement: ast.stmt, name: str) -> bool:
 
 
 def _is_new(code: Code, value: ast.expr, model: str) -> bool:
-    """True if the value is a new model, as in Net(3).to(device), without parts of the old model."""
+    """True if the value is a new model without parts of the old model, as in Net(3).to(device)."""
     while isinstance(value, ast.Call) and last_name(value.func) in MOVES:
         above = receiver(value)
         if above is None:

@@ -1,4 +1,4 @@
-"""Gradients that are cleared in the wrong place or never, and parameters without a step."""
+"""Helpers for gradients that are cleared too early or never, and for parameters without a step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...training import is_optimizer, is_scaler, made
 
 
 def optimizer_of(code: Code, step: ast.Call) -> ast.expr | None:
-    """The optimizer that is stepped: opt in opt.step() and scaler.step(opt)."""
+    """The optimizer that is stepped, such as opt in opt.step() and scaler.step(opt)."""
     if is_scaler(code, receiver(step)):
         return step.args[0] if step.args else None
     return receiver(step)
@@ -32,12 +32,12 @@ def is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
 
 
 def has_no_closure(code: Code, step: ast.Call) -> bool:
-    """True if the step has no closure. A closure may clear and compute the gradients."""
+    """True if the step has no closure. A closure may itself clear and compute the gradients."""
     return not step.keywords and len(step.args) == int(is_scaler(code, receiver(step)))
 
 
 def reads_gradients(node: ast.AST) -> bool:
-    """True if the code itself reads gradients, so that not only an optimizer step uses them."""
+    """True if the code itself reads gradients, so that optimizer steps are not their only use."""
     calls = [last_name(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)]
     harmless = {"zero_grad", "no_grad", "enable_grad", "set_grad_enabled", "requires_grad_"}
     return any(

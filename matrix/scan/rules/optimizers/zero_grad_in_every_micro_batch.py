@@ -22,7 +22,7 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
             if place(call) > place(clear) and code.loops(call)[:1] == [loop]
         ]
         steps = optimizer_steps(code, loop)
-        if steps:  # the steps in every n-th pass
+        if steps:  # the steps that are taken in every n-th pass
             every = [step for step in steps if _windows(code, step, loop)]
             reach = [step for step in every if is_of(code, clear, step)]
             loses_some = len(every) == len(steps) == len(reach)
@@ -59,7 +59,7 @@ def _branch(code: Code, step: ast.AST, loop: ast.AST) -> ast.AST:
 
 
 def _windows(code: Code, step: ast.Call, loop: ast.AST) -> list[ast.expr]:
-    """The n in each test `(i + 1) % n == 0` in this loop that guards the step."""
+    """The n in each test `(i + 1) % n == 0` that guards the step in this loop."""
     branch = _branch(code, step, loop)
     return [
         part.right
@@ -75,7 +75,7 @@ def _is_every_pass(code: Code, step: ast.Call, loop: ast.AST) -> bool:
 
 
 def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
-    """True for `for _ in range(1)`, and for range(n) if n is 1 by default."""
+    """True for `for _ in range(1)`, and for range(n) if n defaults to 1."""
     over = loop.iter if isinstance(loop, ast.For) else None
     return (
         isinstance(over, ast.Call)
@@ -86,7 +86,7 @@ def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
 
 
 def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
-    """True if this file shows that the number is 1, such as a default that is never overridden."""
+    """True if the number is known to be 1 from this file, for example from an unchanged default."""
     value = code.value(number)
     if constant(value) == 1:
         return True
@@ -124,7 +124,7 @@ def _defaults_and_arguments(code: Code, number: ast.AST) -> list[ast.expr]:
 
 
 def _options(code: Code, number: ast.AST) -> list[ast.expr]:
-    """The defaults of args.n, from a command-line option or from a class field."""
+    """The defaults of args.n, from a command-line option or a field of a class."""
     if not isinstance(number, ast.Attribute):
         return []
     defaults: list[ast.expr] = []
@@ -139,7 +139,7 @@ def _options(code: Code, number: ast.AST) -> list[ast.expr]:
 
 
 def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
-    """The first optimizer steps after the loop. Empty if backward() or zero_grad() comes first."""
+    """The first optimizer steps after the loop, unless backward() or zero_grad() comes first."""
     for statement in rest_of_the_block(code, loop):
         steps = optimizer_steps(code, statement)
         if steps or backwards(code, statement) or code.calls_in(statement, "zero_grad"):

@@ -19,7 +19,7 @@ DRAWS = frozenset(
     "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
     " randint_like".split()
 )
-# Training loops count these units. A loop over seeds, folds or sizes is seeded on purpose.
+# Units that training loops count. A loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
 
 
@@ -55,13 +55,13 @@ def _counts(loop: ast.For) -> bool:
         return any(word in last_name(over).lower() for word in ("loader", "batches"))
     counter = last_name(loop.target).lower()
     if counter.startswith(("num_", "n_", "max_")) or counter.endswith("s"):
-        return False  # for num_epochs in range(10, 60, 10): one run per value
+        return False  # as in `for num_epochs in range(10, 60, 10)`, with one run per value
     counted = names(loop.target) | names(loop.iter)
     return any(part in word.lower() for word in counted for part in COUNTED)
 
 
 def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
-    """True if the seed is the same in every pass: a number, or a name not assigned in the loop."""
+    """True if the seed is the same in every pass: a number, or a name from outside the loop."""
     if len(call.args) != 1 or call.keywords:
         return False
     seed = call.args[0]
@@ -78,11 +78,11 @@ def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
 
 
 def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
-    """A description of what repeats in every pass, or None if nothing important repeats."""
+    """Describes what repeats in every pass, or returns None if nothing important does."""
     called = functions_called(code, loop)
     trains = any(backwards(code, body) or optimizer_steps(code, body) for body in [loop, *called])
     if code.method(call) == "manual_seed":  # the seed of a separate generator
-        if not trains and not is_fragment(code):  # compares images or measures runs
+        if not trains and not is_fragment(code):  # the code compares images or measures runs
             return None
         statement = code.statement(call)
         generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""
@@ -99,6 +99,6 @@ def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
             ):
                 return f"{source(draw, 40)} draws what it drew before"
         return None
-    if code.method(call):  # not known to be from torch
+    if code.method(call):  # the call may not be from torch
         return None
     return "dropout, noise and shuffling repeat" if trains else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...code import Code, Hit, last_name, names, path, receiver, source
 from .. import needs
 
-# A set of numbers has the same order in every process.
+# Sets of numbers have the same order in every process.
 NUMBERS = frozenset("id ids idx index indices int range number numbers nodes".split())
 
 
@@ -28,7 +28,7 @@ def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
 
 
 def _set(code: Code, node: ast.expr) -> ast.AST | None:
-    """The set behind the node: set(names), list(set(names)), or the value of a name."""
+    """The set behind the node, such as set(names), list(set(names)), or the value of a name."""
     if any(
         path(node) and path(receiver(call)) == path(node) for call in code.calls.get("sort", ())
     ):
@@ -68,7 +68,7 @@ def _is_kept(code: Code, mapping: ast.DictComp) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     mappings = {path(target) for target in targets}
     function = code.function(mapping)
-    for returned in code.within(function, ast.Return):  # the caller may write them
+    for returned in code.within(function, ast.Return):  # the caller may write the numbers
         if returned.value is mapping or path(returned.value) in mappings - {""}:
             for call in code.calls.get(getattr(function, "name", ""), ()):
                 above = code.parent[call]

@@ -75,7 +75,7 @@ def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:
 
 
 def _is_trained(code: Code, loop: ast.AST, model: str) -> bool:
-    """True if the loop calls the model with gradients, or passes the model to a call that may."""
+    """True if the loop calls the model with gradients, or passes it to a call that may do so."""
     owned = model.startswith("self.")
     for call in code.calls_in(loop):
         func = f"{path(call.func)}."

@@ -16,7 +16,7 @@ def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
         and code.owner(method) is not None
         for method in code.all(ast.FunctionDef)
     ):
-        return  # a train() method may keep the frozen part in eval mode
+        return  # the model's own train() may keep the frozen part in eval mode
     for call in code.calls.get("train", ()):
         model, function = path(receiver(call)), code.function(call)
         if not model or call.args or call.keywords:

@@ -48,7 +48,7 @@ def _is_per_batch(code: Code, step: ast.Call, length: ast.expr) -> bool:
 
 
 def _counts_epochs(code: Code, length: ast.expr) -> bool:
-    """True if the length's name means a number of epochs, and its value does not count batches."""
+    """True if the name suggests a number of epochs, and the value does not count batches."""
     if not path(length) or not is_of_epochs(last_name(length)):
         return False
     value = code.value(length)

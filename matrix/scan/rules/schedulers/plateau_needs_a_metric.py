@@ -35,15 +35,15 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
 
 
 def _tests(code: Code, node: ast.AST) -> list[ast.expr]:
-    """The tests of all `if`s around the node, whichever branch contains the node."""
+    """The tests of all `if` statements around the node, regardless of its branch."""
     return [above.test for above in code.ancestors(node) if isinstance(above, (ast.If, ast.IfExp))]
 
 
 def _decided_by(code: Code, maker: ast.AST) -> set[str]:
-    """The names that indicate whether this call ran.
+    """The names that indicate whether this call has been run.
 
-    These are the names in the tests around the call, the names that store a part of such a test,
-    and the flags that are set next to the call.
+    These are the names in tests around the call, the names that store a part of such a test, and
+    the flags that are set next to the call.
     """
     tests = _tests(code, maker)
     kinds = (ast.Name, ast.Attribute, ast.Compare)
@@ -62,7 +62,7 @@ def _decided_by(code: Code, maker: ast.AST) -> set[str]:
 
 
 def _early_exits(code: Code, step: ast.Call) -> list[ast.expr]:
-    """The tests before the step whose branches end the pass or the function."""
+    """The tests before the step with a branch that ends the pass or the function."""
     return [
         branch.test
         for branch in code.within(code.function(step), ast.If)

@@ -26,7 +26,7 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
         at = next(number for number, other in enumerate(block) if other is statement)
         if earlier or any(_steps_optimizer(code, before) for before in block[:at]):
             continue
-        # A function that steps both once may be called by a loop that has already stepped.
+        # If a function steps both once, the loop that calls it may already have stepped.
         if code.function(step) is not code.tree and not code.loops(step):
             continue
         if any(_steps_optimizer(code, later) for later in block[at + 1 :]) and not is_dead(
@@ -40,7 +40,7 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
 
 
 def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
-    """True if every value of the name is a scheduler that sets the first rate when created."""
+    """True if every value of the name is a scheduler that sets the first rate on creation."""
     if scheduler is None or not path(scheduler):
         return False
     if code.torch(scheduler):  # a fragment that does not define the name

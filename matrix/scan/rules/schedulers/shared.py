@@ -1,4 +1,4 @@
-"""Schedules that are stepped in the wrong place or in the wrong unit."""
+"""Helpers for schedules that are stepped in the wrong place or in the wrong unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
 
-# A name with "epoch" and one of these words is the length of an epoch, not a number of epochs.
+# Names that contain "epoch" and one of these words mean the length of an epoch, not a number of
+# epochs.
 LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
 
 
@@ -35,7 +36,7 @@ def maker_calls(code: Code, name: str) -> list[ast.Call]:
 
 
 def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
-    """The calls of step() on the scheduler that this call creates."""
+    """The calls to step() on the scheduler that this call creates."""
     return [
         step
         for step in code.calls.get("step", ())
@@ -45,7 +46,7 @@ def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
 
 
 def stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST | None:
-    """The first step of a schedule that counts batches, if all its steps run once per epoch."""
+    """The first step of a schedule that counts batches, if all of its steps run once per epoch."""
     steps = steps_of(code, maker)
     per_epoch = [step for step in steps if is_per_epoch(code, step)]
     if not steps:
@@ -68,7 +69,7 @@ def is_per_epoch(code: Code, step: ast.Call) -> bool:
     return (
         any(is_of_epochs(word) for word in words)
         and not is_over_batches(loops[0])
-        and not any(code.loops(other)[:1] == loops[:1] for other in beside)  # one pass is one batch
+        and not any(code.loops(other)[:1] == loops[:1] for other in beside)  # one pass per batch
     )
 
 
@@ -93,10 +94,10 @@ def is_over_batches(loop: ast.AST) -> bool:
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     words = {word.lower() for word in names(loop.iter)}
-    if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one loader
+    if path(loop.iter).lower().endswith("loaders"):  # each pass covers all batches of one loader
         return False
     return any(
-        ("loader" in word or "batches" in word) and "epoch" not in word  # loader_per_epoch
+        ("loader" in word or "batches" in word) and "epoch" not in word  # not loader_per_epoch
         for word in words
     )
 
@@ -114,7 +115,7 @@ def count_of(loop: ast.AST) -> ast.expr | None:
 
 
 def is_multiple(code: Code, length: ast.expr, loop: ast.AST) -> bool:
-    """True if the length is the loop's count times a number of batches, judging by the names."""
+    """True if the length is the loop's count times a number of batches, judging by their names."""
     count = count_of(loop)
     value = code.value(length)
     words = {word.lower() for word in names(value)} if value is not None else set()
@@ -135,7 +136,7 @@ def has_factor(code: Code, product: ast.expr, factor: ast.expr) -> bool:
 
 
 def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
-    """True if the length contains the length of a loader, or a name for that length."""
+    """True if the length contains the length of a loader or a name for that length."""
     for part in ast.walk(length):
         if isinstance(part, ast.Call) and last_name(part.func) == "len" and part.args:
             loader = part.args[0]
