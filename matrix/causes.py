@@ -1,7 +1,8 @@
-"""Reads messages/*.toml: messages with several causes, and a check that identifies each cause.
+"""Reads messages/*.toml, which list messages with several causes and a check for each cause.
 
-Reproducers raise the messages of training.toml. The other files list messages that no run here has
-raised, because they need hardware or an installation that the measurements do not have.
+The messages in training.toml are raised by reproducers. The other files list messages that no run
+of this project has raised, because they require hardware or an installation that is not available
+for measurements.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from .catalog import Reproducer
 from .checked import key, string, strings
 
 MESSAGES = Path(__file__).with_name("messages")
-TRAINING = "training.toml"  # the file of the messages that reproducers raise
-NAMES = Path(__file__).with_name("messages.txt")  # every name that ever had a page
+TRAINING = "training.toml"  # the file with the messages that reproducers raise
+NAMES = Path(__file__).with_name("messages.txt")  # every name that has ever had a page
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
     cause: str = key(string)
     check: str = key(string)  # how to recognize this cause, and what to change
-    see: str = key(string, default="")  # the id of a reproducer that has this cause
-    source: str = key(string, default="")  # a page that names a cause that no run here has shown
+    see: str = key(string, default="")  # the id of a reproducer with this cause
+    source: str = key(string, default="")  # a page that names the cause, if no run has shown it
     supports: str = key(
         string, default=""
-    )  # a regex: a text that contains it speaks for this cause
-    excludes: str = key(string, default="")  # a regex: a text that contains it speaks against it
-    line: int  # in the file
+    )  # a regex for texts that speak for this cause
+    excludes: str = key(string, default="")  # a regex for texts that speak against this cause
+    line: int  # the line number in the file
 
     def as_json(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in checked.keys(Cause)}
@@ -52,18 +53,18 @@ def _is_name(value: object) -> str | None:
 class Group:
     """One message and its causes."""
 
-    name: str = key(_is_name)  # of its page, messages/NAME.html, which people link to
+    name: str = key(_is_name)  # the name of its page, messages/NAME.html, to which people link
     title: str = key(string)
-    # regexes of messages that no reproducer raises: each cause without `see` has a source
+    # regexes for messages that no reproducer raises, where every cause without `see` has a source
     texts: tuple[str, ...] = key(strings, default=())
-    causes: tuple[Cause, ...] = key(_tables)  # the most likely first
-    keywords: tuple[str, ...] = key(strings, default=())  # the symptom in users' words
+    causes: tuple[Cause, ...] = key(_tables)  # the most likely cause first
+    keywords: tuple[str, ...] = key(strings, default=())  # the symptom in the words of users
     path: Path
     line: int
 
     @property
     def patterns(self) -> Iterator[tuple[str, str, int]]:
-        """(key, pattern, line) of each regex."""
+        """Yields (key, pattern, line) for each regex."""
         for text in self.texts:
             yield "texts", text, self.line
         for cause in self.causes:
@@ -86,8 +87,8 @@ def files() -> list[Path]:
 
 
 def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
-    """One line per problem: unknown keys and ids, an id in two groups, a message shared by
-    reproducers that are not in the same group, or a name that is not `listed`, or no longer used.
+    """One line per problem, such as an unknown key or id, an id in two groups, a message shared by
+    reproducers that are not in the same group, or a name that is not `listed` or is no longer used.
     """
     groups: list[Group] = []
     wrong: list[str] = []
@@ -152,7 +153,7 @@ def _at(path: Path, line: int, problem: str) -> str:
 
 
 def _read(path: Path) -> tuple[list[Group], list[str]]:
-    """The valid groups of a file, and one line per problem in the other groups."""
+    """Returns the valid groups in a file, and one line per problem in the other groups."""
     source = path.read_text(encoding="utf-8")
     groups: list[Group] = []
     problems = []

@@ -215,7 +215,7 @@ def create_message(
     file: Path = causes.MESSAGES / causes.TRAINING,
     names: Path = causes.NAMES,
 ) -> Path:
-    """Starts a message with several causes, at the end of the file, and lists its name.
+    """Starts a message with several causes at the end of the file, and lists its name.
 
     Raises SkeletonError with the reason; in that case, nothing was written.
     """

@@ -45,7 +45,7 @@ TORCH_OPTION = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for scripts. See above for the keys."
 )
 def explain(what: str | None, version: str | None, everything: bool, as_json: bool) -> None:
-    """Explain a traceback, a warning or log lines.
+    """Explain a traceback, a warning, or log lines.
 
     \b
     python train.py 2>&1 | torch-repros explain
@@ -58,16 +58,16 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     for `show`. To explain the output of a program while it runs, use `torch-repros exec -- python
     train.py`.
 
-    Of a message with several causes, the answer shows the three most likely; --all shows all, with
-    the wrong lines, the control and the measurements.
+    For a message with several causes, the answer shows the three most likely causes. With --all, it
+    shows all of them, with the wrong lines, the control and the measurements.
 
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
     the numbers in the text), answers (best first, each with title, page (its address on the site),
-    was_raised (by a run of this project), matched, line, ids, causes with cause, check, see, source,
-    supports and excludes (patterns of texts) and named_by, and reproducers with id, title, kind,
-    wrong, right and the torch that it needs (right_requires), fix, the lines that use it (use),
-    which to prefer (choice), where this text was raised (text), affected and on_torch: per device
-    state, date and expected), and guesses (ids, title).
+    was_raised (by a run of this project), matched, line, ids, causes with cause, check, see,
+    source, supports and excludes (patterns of texts) and named_by, and reproducers with id, title,
+    kind, wrong, right and the torch that it needs (right_requires), fix, the lines that use it
+    (use), which to prefer (choice), where this text was raised (text), affected and on_torch: per
+    device state, date and expected), and guesses (ids, title).
 
     Exit status: 0 if something matches, 1 otherwise.
     """

@@ -72,8 +72,8 @@ LIBRARY = (
     r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
     r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
 )
-DEVICE = r"\b(?:cuda|mps)\b"  # in a message: causes that never occur on this device are left out
-LONGEST_SYMPTOM = 1000  # maximum length of a text that is compared with symptoms
+DEVICE = r"\b(?:cuda|mps)\b"  # if a message names a device, causes that never occur there are omitted
+LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
     "edges": EDGES,
@@ -119,11 +119,11 @@ class Answer:
     reproducers: list[Reproducer]
     causes: list[Cause]  # empty if there is only one
     title: str  # the title of the list of causes or of the reproducer
-    line: str = ""  # in the user's code, "train.py:12", if the text has a traceback
-    # cause -> another part of the text that speaks for it; such a cause comes first
+    line: str = ""  # "train.py:12", a line in the user's code, if the text has a traceback
+    # cause -> another part of the text that supports this cause (such causes come first)
     named: dict[str, str] = field(default_factory=dict)
-    name: str = ""  # of the page of a message with several causes
-    was_raised: bool = True  # False if no run here has raised the message
+    name: str = ""  # the name of the page, for a message with several causes
+    was_raised: bool = True  # False if no run of this project has raised the message
 
     @property
     def ids(self) -> list[str]:
@@ -502,10 +502,10 @@ def _of_group(
     found: dict[str, Match],
     readings: list[str],
 ) -> Answer:
-    """The causes of a message: first those that the text supports, last those that it excludes."""
+    """The causes of a message: first those that the text supports, and last those it excludes."""
 
     def part(pattern: str) -> str:
-        """The part of the text, or else of the readings, that the pattern matches, or ""."""
+        """The part of the text (or else of the readings) that matches the pattern, or ""."""
         if not pattern:
             return ""
         in_readings = _compiled(pattern).search("\n".join(readings))
@@ -619,7 +619,7 @@ def problems(r: Reproducer) -> list[str]:
 
 
 def problems_of_groups() -> list[str]:
-    """The same for the patterns of messages with several causes."""
+    """Reports such patterns in messages with several causes."""
     wrong = []
     for group in causes.load():
         for key, pattern, line in group.patterns:

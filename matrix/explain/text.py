@@ -18,10 +18,10 @@ from .search import Found
 from .wrapping import Code, Prose, wrap
 
 NOT_MEASURED = "expected, not measured"
-SHOWN_CAUSES = 3  # of a message, each with its check and its lines
-NAMED = 6  # further causes, by name
-SHORT = 4  # lines of code that a list of causes has room for
-LINES = 17  # of a brief answer below its title, the matched text and the user's line
+SHOWN_CAUSES = 3  # maximum number of causes with their checks and lines
+NAMED = 6  # maximum number of further causes, listed by name
+SHORT = 4  # maximum lines of code per cause in a list of causes
+LINES = 17  # maximum lines in a brief answer, below the title, the matched text and the user's line
 
 
 @dataclass(eq=False)
@@ -143,8 +143,8 @@ def causes(
 ) -> list[str]:
     """The answer to a message with several causes, as texts for wrap().
 
-    Shows the first causes with their lines, and the others by name, unless `everything` is shown.
-    Causes that this torch does not have come last.
+    Shows the first causes with their lines and the others by name, unless `everything` is set.
+    Causes that do not occur on this torch come last.
     """
     by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
     absent = {id for id, each in by_id.items() if measured.is_absent(each, version)}
@@ -179,7 +179,7 @@ def causes(
 def _of_cause(
     reproducer: Reproducer, matched: str, measured: Measured, version: str | None, everything: bool
 ) -> list[str]:
-    """A cause's reproducer in a list of causes."""
+    """Formats the reproducer of a cause in a list of causes."""
     if not everything:
         lines = reproducer.right or reproducer.use
         absent = " (not on your torch)" if measured.is_absent(reproducer, version) else ""
@@ -193,9 +193,9 @@ def _of_cause(
 
 
 def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
-    """The answer to a message with one cause: what to change, why, and on which torch.
+    """The answer to a message with a single cause: what to change, why, and on which torch.
 
-    It has at most LINES lines in a terminal of 80 columns, unless the lines to write are more.
+    In a terminal with 80 columns, it has at most LINES lines, unless the code to write is longer.
     """
     reproducer = answer.reproducers[0]
     sentences = _sentences(reproducer)
@@ -216,7 +216,7 @@ def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
 
 
 def _change(reproducer: Reproducer) -> list[str]:
-    """What to write."""
+    """Describes what to write."""
     lines = []
     for label, its in list(advice(reproducer).items())[:1]:
         lines += ["", f"{label.capitalize()}:", Code(_indented(its))]
@@ -228,7 +228,7 @@ def _change(reproducer: Reproducer) -> list[str]:
 
 
 def _sentences(reproducer: Reproducer) -> list[str]:
-    """The cause, from the docstring: its second paragraph, or the first if there is only one."""
+    """The cause: the second paragraph of the docstring, or the first if there is only one."""
     paragraphs = reproducer.doc.split("\n\n")
     cause = " ".join(paragraphs[min(1, len(paragraphs) - 1)].split())
     return re.split(r"(?<=[.:]) (?=[A-Z])", cause)
