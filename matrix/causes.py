@@ -29,9 +29,7 @@ class Cause:
     check: str = key(string)  # how to recognize this cause, and what to change
     see: str = key(string, default="")  # the id of a reproducer with this cause
     source: str = key(string, default="")  # a page that names the cause, if no run has shown it
-    supports: str = key(
-        string, default=""
-    )  # a regex for texts that speak for this cause
+    supports: str = key(string, default="")  # a regex for texts that speak for this cause
     excludes: str = key(string, default="")  # a regex for texts that speak against this cause
     line: int  # the line number in the file
 

@@ -46,8 +46,8 @@ def new(name: str, kind: str | None) -> None:
 
     Creates repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
     creates matrix/scan/rules/FAMILY/NAME.py and a file for its test cases, and adds `rule` to the
-    header. --cause adds the message to matrix/messages. FILL IN marks everything you have to
-    write, and `lint` lists each marked line. A name starts with its meaning and may end with the
+    header. --cause adds the message to matrix/messages. FILL IN marks everything that you have to
+    write, and `lint` lists the marked lines. A name starts with its meaning and may end with the
     number of a report.
 
     Exit status: 0 if the file was created; 2 if nothing was changed, because the name is invalid or

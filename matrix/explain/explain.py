@@ -72,7 +72,7 @@ LIBRARY = (
     r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
     r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
 )
-DEVICE = r"\b(?:cuda|mps)\b"  # if a message names a device, causes that never occur there are omitted
+DEVICE = r"\b(?:cuda|mps)\b"  # if a message names it, causes that never occur there are omitted
 LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
