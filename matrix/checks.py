@@ -101,8 +101,8 @@ def lint(
         problems += _files_of_rules(reproducers)
         problems += search.problems({reproducer.id for reproducer in reproducers})
         problems += device_problems(devices.ROWS)
-        names = set(causes.NAMES.read_text(encoding="utf-8").split())
-        problems += causes.problems(reproducers, names) or explain.problems_of_groups()
+        listed = set(causes.NAMES.read_text(encoding="utf-8").split())
+        problems += causes.problems(reproducers, listed) or explain.problems_of_groups()
     return problems
 
 

@@ -474,9 +474,9 @@ def _answers(
     matches: list[tuple[Match, str, Group | None]] = [
         (match, id, group_of.get(id)) for id, match in best.items()
     ]
-    for group in groups:
-        if texts := [found[pattern] for pattern in group.texts if pattern in found]:
-            matches.append((min(texts), "", group))
+    for each in groups:
+        if texts := [found[pattern] for pattern in each.texts if pattern in found]:
+            matches.append((min(texts), "", each))
     answers: list[Answer] = []
     answered: set[str] = set()
     for match, id, group in sorted(matches, key=lambda match: (match[0][:3], match[1])):

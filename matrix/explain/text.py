@@ -19,9 +19,9 @@ from .wrapping import Code, Prose, wrap
 
 NOT_MEASURED = "expected, not measured"
 SHOWN_CAUSES = 3  # maximum number of causes with their checks and lines
-NAMED = 6  # maximum number of further causes, listed by name
+CAUSES_LINES = 22  # of a list of causes, below its title, the matched text and the numbers
 SHORT = 4  # maximum lines of code per cause in a list of causes
-LINES = 17  # maximum lines in a brief answer, below the title, the matched text and the user's line
+LINES = 16  # maximum lines in a brief answer, below the title, the matched text and the user's line
 
 
 @dataclass(eq=False)
@@ -159,32 +159,36 @@ def causes(
         lines += ["", f" {position}. {cause.cause}", f"    {cause.check}"]
         if cause.cause in answer.named:
             lines.append(f"    the text points to this one: {answer.named[cause.cause]}")
-        if cause.see in by_id:
-            lines += _of_cause(by_id[cause.see], answer.matched, measured, version, everything)
+        if cause.see in by_id and everything:
+            lines += _everything_of(by_id[cause.see], answer.matched, measured, version)
+        elif cause.see in by_id:
+            lines += _start_of(by_id[cause.see], cause.see in absent, with_code=position == 1)
         if cause.source:
             lines.append(Code(f"    source: {cause.source}"))
-    rest = ordered[shown:]
-    if rest:
-        lines.append("")
-        lines += [f" {number}. {cause.cause}" for number, cause in enumerate(rest, shown + 1)][
-            :NAMED
-        ]
-        lines += [f" ... and {len(rest) - NAMED} more"] if len(rest) > NAMED else []
-    more = "`torch-repros show ID` shows everything about one of them."
-    if (not everything and any(cause.see in by_id for cause in ordered)) or rest:
-        more = "`torch-repros explain --all` shows every cause, with its measurements."
-    return [*lines, "", more]
+    others = [f" {number}. {each.cause}" for number, each in enumerate(ordered, 1)][shown:]
+    room = max(1, CAUSES_LINES - wrap(lines, 80).count("\n") - 1)
+    if len(others) > room:
+        others = [*others[: room - 1], f" ... and {len(others) - room + 1} more"]
+    more = []
+    if others or (by_id and not everything):
+        more = ["", "`torch-repros explain --all` shows every cause, with its measurements."]
+    elif by_id:
+        more = ["", "`torch-repros show ID` shows everything about one of them."]
+    return [*lines, *([""] if others else []), *others, *more]
 
 
-def _of_cause(
-    reproducer: Reproducer, matched: str, measured: Measured, version: str | None, everything: bool
+def _start_of(reproducer: Reproducer, is_absent: bool, with_code: bool) -> list[str]:
+    """The id of a cause's reproducer, and its lines if there is room for them."""
+    lines = reproducer.right or reproducer.use
+    code = [Code(_indented(lines, 8))] if with_code and lines.strip().count("\n") < SHORT else []
+    absent = " (not on your torch)" if is_absent else ""
+    return [f"    {reproducer.id}{absent}{':' if code else ''}", *code]
+
+
+def _everything_of(
+    reproducer: Reproducer, matched: str, measured: Measured, version: str | None
 ) -> list[str]:
-    """Formats the reproducer of a cause in a list of causes."""
-    if not everything:
-        lines = reproducer.right or reproducer.use
-        absent = " (not on your torch)" if measured.is_absent(reproducer, version) else ""
-        code = [Code(_indented(lines, 8))] if 0 < lines.strip().count("\n") + 1 <= SHORT else []
-        return [f"    {reproducer.id}{absent}{':' if code else ''}", *code]
+    """The measurements, the lines and the fix of a cause's reproducer."""
     lines = [f"    {reproducer.id}: {_ranges(reproducer, matched, measured, version)}"]
     lines += [Code(labelled(label, its, 4)) for label, its in advice(reproducer).items()]
     if reproducer.choice:

@@ -93,6 +93,7 @@ def test_what_is_shown_of_every_reproducer_fits_80_columns_and_loses_no_word():
             text.full_text(one, measured, None),
             text.full_text(one, measured, "2.4"),
             text.summary(Answer("", [one], [], one.title), measured, None),
+            text.brief(Answer("", [one], [], one.title), measured, None),
         ):
             shown = wrapping.wrap(texts, 80)
             lines = [line for line in shown.splitlines() if str(one.path) not in line]
@@ -100,9 +101,27 @@ def test_what_is_shown_of_every_reproducer_fits_80_columns_and_loses_no_word():
             assert shown.split() == wrapping.wrap(texts, None).split()
 
 
-def test_every_list_of_causes_fits_80_columns():
+def test_an_answer_is_short_unless_its_lines_are_many():
+    measured = text.Measured.load(records.load())
+    long = []
+    for one in catalog.load():
+        shown = wrapping.wrap(text.brief(Answer("", [one], [], one.title), measured, None), 80)
+        code = (one.right or one.use).strip().count("\n") + 1
+        if shown.count("\n") + 1 > max(text.LINES, code + 14):
+            long.append(one.id)
+    assert long == []
+
+
+def test_every_list_of_causes_fits_80_columns_and_a_screen():
     every, measured = catalog.load(), text.Measured.load(records.load())
+    long = []
     for group in causes.load():
         answer = Answer("", every, list(group.causes), "title")
-        shown = wrapping.wrap(text.causes(answer, measured, None), 80)
-        assert too_long(shown.splitlines(), every) == []
+        for everything in (False, True):
+            texts = text.causes(answer, measured, None, everything)
+            shown = wrapping.wrap(texts, 80)
+            if not everything and shown.count("\n") + 1 > 28:
+                long.append((group.title, shown.count("\n") + 1))
+            lines = [line for line in shown.splitlines() if "    source: " not in line]
+            assert too_long(lines, every) == []
+    assert long == []
