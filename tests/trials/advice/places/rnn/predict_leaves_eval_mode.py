@@ -1,12 +1,17 @@
-"""A prediction after every step of a training, and of the model that is served afterwards."""
+"""A prediction after every step of a training, and of the model that is served afterwards. The
+norm, which can be frozen, has a second parent.
+"""
 
 from copy import deepcopy
+
+import torch
 
 SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "dropout", "bfloat16")
 
 
 def train(t, predict):
     predictions = []
+    t.model.again = torch.nn.Sequential(t.model.norm)
     t.model.norm.train(t.setting.name != "plain")  # in eval mode, with gradients
     for x, y in t.batches:
         t.optimizer.zero_grad()
