@@ -14,7 +14,7 @@
 # loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
 # '''
 # right = '''
-# hit = scores.softmax(dim=1).gather(1, target.clamp(min=0)[:, None])[:, 0]
+# hit = scores.softmax(dim=1).gather(1, target.long().clamp(min=0)[:, None])[:, 0]
 # penalty = 1 - hit[target >= 0].mean()  # without the ignored, of -100
 # loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
 # '''
@@ -27,7 +27,8 @@ penalty.
 
 argmax() and comparisons return tensors without a gradient. backward() raises only if *nothing* in
 the loss has a gradient; the other term hides the failure. The probability of the class has a
-gradient (control). If cross_entropy() has another ignore_index, mask that index.
+gradient (control). cross_entropy() also accepts classes in uint8, but gather() does not, hence
+long(). If cross_entropy() has another ignore_index, mask that index.
 
 round() and a threshold have no gradient either. For two classes, use the sigmoid itself. For Dice,
 IoU, F1 or a count of predictions, use probabilities instead of hard predictions.
@@ -43,7 +44,7 @@ def hard(scores, target):
 
 
 def soft(scores, target):
-    hit = scores.softmax(dim=1).gather(1, target.clamp(min=0)[:, None])[:, 0]
+    hit = scores.softmax(dim=1).gather(1, target.long().clamp(min=0)[:, None])[:, 0]
     penalty = 1 - hit[target >= 0].mean()  # without the ignored, of -100
     loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
     return loss

@@ -1,5 +1,5 @@
-"""Cross-entropy with a penalty on wrong classes, and an ignored label, against the probabilities
-written out.
+"""Cross-entropy with a penalty on wrong classes, an ignored label, and labels in uint8, against the
+probabilities written out.
 """
 
 import torch
@@ -13,7 +13,8 @@ def train(t, of):
         scores = t.model(x.double())
         pixels = torch.stack([scores, -scores], dim=2)
         padded = torch.cat([y[:1] * 0 - 100, y[1:]])
-        (of(scores, padded) + of(pixels, torch.stack([y, padded], dim=1))).mul(0.01).backward()
+        loss = of(scores, padded) + of(pixels, torch.stack([y, padded], dim=1))
+        (loss + of(scores, y.byte())).mul(0.01).backward()
         if (number + 1) % t.setting.window == 0:
             t.optimizer.step()
             t.optimizer.zero_grad()
@@ -30,6 +31,7 @@ def place(t):
 
 def reference(t):
     def of(scores, target):
+        target = target.long()
         e = scores.movedim(1, -1)[target != -100].exp()
         p = (e * torch.nn.functional.one_hot(target[target != -100], 4)).sum(1) / e.sum(1)
         return -p.log().mean() + 100 * (1 - p.mean())
