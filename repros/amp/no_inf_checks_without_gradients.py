@@ -3,10 +3,13 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler.step() raises if no parameter of the optimizer has a gradient"
+# title = "GradScaler's step() or update() raises if no parameter of the optimizer has a gradient"
 # kind = "error"
 # symptom = "No inf checks were recorded for this optimizer"
-# messages = ["No inf checks were recorded for this optimizer"]
+# messages = [
+#     "No inf checks were recorded for this optimizer",
+#     "No inf checks were recorded prior to update",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/open-mmlab/mmsegmentation/issues/3230",
@@ -32,13 +35,16 @@
 """The scaler checks each gradient for infinities, and asserts that it checked at least one
 (torch/amp/grad_scaler.py). A loss recreated from a number does not reach any parameter
 (open-mmlab/mmsegmentation#3230), and neither does a loss whose requires_grad was set by hand
-(brian6091/Dreambooth#23): backward() succeeds, and step() is the first call to raise.
+(brian6091/Dreambooth#23): backward() succeeds, and step() is the first call to raise. A fused
+optimizer checks its gradients itself: step() does nothing, and update() raises, unless another
+optimizer of the same scaler had gradients.
 
 zero_grad() between backward() and step() has the same effect, because it sets the gradients to
-None. With set_to_none=False, the default before 2.0, the gradients are zeros: step() does not
-raise, and nothing is trained (torch/optim/optimizer.py). With two optimizers, step() also raises
-for the optimizer whose parameters this loss does not reach: call scaler.step() only for the other
-optimizer. The same happens if the optimizer holds the parameters of a copy of the model.
+None. With set_to_none=False, the default before 2.0, the gradients are zeros: nothing raises, and
+only momentum and weight decay move the weights (torch/optim/optimizer.py). With two optimizers,
+step() also raises for the optimizer whose parameters this loss does not reach: call scaler.step()
+only for the other optimizer. The same happens if the optimizer holds the parameters of a copy of
+the model.
 """
 
 import torch
@@ -76,13 +82,18 @@ def control(device):
 
 
 def messages(device):
-    _, optimizer, scaler, loss = start(device)
+    weight, optimizer, scaler, loss = start(device)
     scaler.scale(loss).backward()
     optimizer.zero_grad(set_to_none=True)
-    try:
-        scaler.step(optimizer)
-    except AssertionError as error:
-        return str(error)
+    texts = []  # before torch 2.3, SGD had no fused=True
+    kind = torch.optim.SGD if hasattr(torch.amp, "GradScaler") else torch.optim.Adam
+    for each in (optimizer, kind([weight], lr=0.5, fused=True)):
+        try:
+            scaler.step(each)
+            scaler.update()
+        except AssertionError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
