@@ -9,6 +9,7 @@
 # messages = [
 #     ".<=. not supported between instances of .float. and .str.",
 #     "torch[/\\\\]optim[/\\\\]\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .str. and .float.",
+#     "torch[/\\\\]optim[/\\\\]\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .float. and .str.",
 # ]
 # origin = "usage"
 # reports = [
@@ -28,7 +29,8 @@
 """The file says lr: 1e-4, which looks like a number. YAML 1.1 requires a dot in such a number,
 1.0e-4, and its readers return 1e-4 as a string (hiyouga/LlamaFactory#4014, huggingface/trl#1450).
 The range check of the optimizer is the first code to fail (funcwj/deep-clustering#3). The check in
-SGD says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py). A weight_decay,
+SGD says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py), and the check in
+SparseAdam names '<' too. LBFGS on 1.13 and 2.3 has no check, and fails in step(). A weight_decay,
 momentum or eps that is a string raises the same text: convert every number of the file, not only
 the rate. A string in a parameter group passes the check, and raises a TypeError with another text
 in step().
@@ -65,10 +67,13 @@ def control(device):
 
 
 def messages(device):
-    try:
-        torch.optim.SGD(start(device).parameters(), lr=config["lr"])
-    except TypeError:
-        return traceback.format_exc()
+    texts = []
+    for optimizer in (torch.optim.SGD, torch.optim.SparseAdam):
+        try:
+            optimizer(start(device).parameters(), lr=config["lr"])
+        except TypeError:
+            texts.append(traceback.format_exc())
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
