@@ -31,7 +31,7 @@
 # right = '''
 # from torch.nn.functional import interpolate
 # def __getitem__(self, index):
-#     # (C, H, W); a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+#     # (C, H, W); a mask: mode="nearest-exact" without antialias, as (1, H, W) in uint8 or float
 #     image = self.images[index][None]
 #     image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
 #     return image, self.labels[index]
@@ -48,8 +48,9 @@ the longer sides still differ (docs: torchvision.transforms.Resize; lxtGH/Decoup
 both sides, or pad the images in your own collate_fn.
 
 The default mode of interpolate(), nearest, picks single pixels: a chessboard of 16 x 16 becomes a
-black square of 8 x 8. Use nearest for masks; it accepts uint8 and float, but not int64. uint8
-images need float() first on torch 1.13, but not on 2.3; float16 and bfloat16 images always need it.
+black square of 8 x 8. For masks use nearest-exact, in uint8 or float, not in int64 or bool: nearest
+shifts a mask against its image by up to half a new pixel. uint8 images need float() first on torch
+1.13, but not on 2.3; float16 and bfloat16 images always need it.
 """
 
 import torch
@@ -71,7 +72,7 @@ class Images(Dataset):
 
 class Resized(Images):
     def __getitem__(self, index):
-        # (C, H, W); a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+        # (C, H, W); a mask: mode="nearest-exact" without antialias, as (1, H, W) in uint8 or float
         image = self.images[index][None]
         image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
         return image, self.labels[index]
