@@ -11,18 +11,18 @@
 # reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
-# scaler = GradScaler(device, enabled=use_amp)
+# scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
 # scaler.load_state_dict(checkpoint["scaler"])
 # '''
 # right = '''
-# scaler = GradScaler(device, enabled=use_amp)
+# scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
 # if checkpoint.get("scaler"):  # {} of a scaler that was off
 #     scaler.load_state_dict(checkpoint["scaler"])
 # '''
 # fix = "amp.load_scaler_state"
 # use = '''
 # from amp import load_scaler_state
-# scaler = GradScaler(device, enabled=use_amp)
+# scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
 # load_scaler_state(scaler, checkpoint.get("scaler", {}))
 # '''
 # choice = "Use the lines; use the fix if the program should know whether a state was loaded"
@@ -36,6 +36,9 @@
 The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled scaler rejects
 an empty state (torch/amp/grad_scaler.py). The reverse case does not raise: a disabled scaler
 ignores any state that it loads.
+
+torch.cuda.amp.GradScaler, the only one before torch 2.3, has no argument for the device: it would
+use `device` as its scale, and scale() would raise a TypeError (torch/cuda/amp/grad_scaler.py).
 """
 
 import torch
@@ -59,7 +62,7 @@ def save(device, use_amp):
 def reproduce(device):
     checkpoint, use_amp = save(device, use_amp=False), True
     try:
-        scaler = GradScaler(device, enabled=use_amp)
+        scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
         scaler.load_state_dict(checkpoint["scaler"])
     except RuntimeError as error:
         return str(error)
@@ -69,7 +72,7 @@ def control(device):
     use_amp = True
     for was_on, expected in ((False, 65536.0), (True, 1024.0)):
         checkpoint = save(device, was_on)
-        scaler = GradScaler(device, enabled=use_amp)
+        scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
         if checkpoint.get("scaler"):  # {} of a scaler that was off
             scaler.load_state_dict(checkpoint["scaler"])
         if scaler.get_scale() != expected:
