@@ -46,7 +46,8 @@
 batch is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast, the
 weights stay float32, and each operation converts its inputs (docs: torch.amp). To save the memory
 of float32 weights when nothing is trained, convert the batch instead:
-model(batch.to(torch.bfloat16)).
+model(batch.to(torch.bfloat16)). In both cases the output is bfloat16: call output.float() before
+numpy(), a loss or a layer outside of autocast.
 
 Autocast does not convert float64, so pass batch.float() for a float64 batch. Nor does autocast
 convert values written by index: amp/index_put_of_two_dtypes. On the CPU, some layers reject the
@@ -55,7 +56,7 @@ bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and Transfor
 create a primitive descriptor"). For these layers, use model.float() without autocast.
 
 Between two training steps, float() leaves the optimizer state in bfloat16, and the next step() of
-Adam or AdamW raises. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
+Adam, AdamW or NAdam raises. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
 """
 
 import itertools

@@ -22,10 +22,11 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
 # ///
-"""In torch 2.0, a model with PReLU raises under CPU autocast; 1.13 runs the same model.
+"""In torch 2.0, a model with PReLU raises under CPU autocast; 1.13 runs the same model, unless its
+LayerNorm or GroupNorm raises there (amp/half_weights_meet_a_float_input).
 
-Under autocast, Linear and convolutions return bfloat16, and the weight of PReLU is float32.
-LayerNorm and BatchNorm keep float32, and PReLU runs after them. prelu() cast the weight until its
+Under autocast, Linear and convolutions return bfloat16, norms after them do too, and the weight of
+PReLU is float32. PReLU runs after a norm whose input is float32. prelu() cast the weight until its
 rewrite for 2.0, which rejects mixed dtypes. Autocast casts both tensors on CUDA, and on the CPU
 since prelu was added to the CPU list (pytorch#95366).
 
