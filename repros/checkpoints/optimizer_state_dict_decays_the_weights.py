@@ -30,7 +30,8 @@ changes the weights, even weights that were just loaded (pytorch#125708). Since 
 has a learning rate of zero. Without an upgrade, load the weights after the state of the optimizer.
 
 The step still counts: after an empty state is read, Adam continues from its second step, on 2.3 and
-2.15, and trains different weights than without the read. Read the state after the first step.
+2.15, and trains different weights than without the read. On 2.15, ASGD loses its first step and
+Rprop hardly moves. Read the state after the first step.
 """
 
 import torch

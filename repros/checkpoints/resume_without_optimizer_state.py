@@ -42,6 +42,8 @@ new optimizer has seen only one gradient. Its first step has the full length of 
 for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). If the gradients
 keep their sign, the step has that length with the state too. SGD with momentum then takes shorter
 first steps: a tenth of the length for a momentum of 0.9.
+
+The learning rate and the weight decay come with the state: set new values after the load.
 """
 
 import torch

@@ -40,11 +40,12 @@ rate: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, 
 LinearLR, in a SequentialLR too, ends far above its target rate. ExponentialLR and MultiplicativeLR
 with a constant factor continue correctly.
 
-Make the scheduler before the optimizer is loaded, because LinearLR and ConstantLR scale the current
-rate when they are constructed. The state also includes arguments of the schedule, such as T_max,
-total_steps and step_size, which replace those of the new scheduler. The functions of LambdaLR
-remain those of the new scheduler. In torch 1.13, torch.save() cannot pickle the state of CyclicLR,
-but the fix can.
+Create the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that
+they find when they are created, and the four that restart train at their first rate until the next
+scheduler.step(), even if both states are loaded. The state also includes arguments of the schedule,
+such as T_max, total_steps and step_size, which replace those of the new scheduler. The functions of
+LambdaLR remain those of the new scheduler. In torch 1.13, torch.save() cannot pickle the state of
+CyclicLR, but the fix can.
 """
 
 import torch
