@@ -35,8 +35,9 @@ plain attribute is neither: it stays on the device where it was created, and is 
 state_dict() too.
 
 persistent=False keeps the buffer out of the checkpoint, like the attribute, so existing checkpoints
-still load. Omit persistent=False for values that a model measures or draws, because those belong in
-the checkpoint.
+still load. torch.jit.script() ignores it: the state_dict() of a scripted module has the buffer.
+Omit persistent=False for values that a model measures or draws, because those belong in the
+checkpoint.
 
 model.bfloat16() and half() cast a floating-point buffer, but did not cast the attribute. bfloat16
 reduces the positions torch.arange(4096.0) to 769 distinct values. Keep positions as integers, and
@@ -44,8 +45,8 @@ keep a model with a noise schedule in float32, under autocast, which casts no bu
 leave a complex buffer unchanged; model.to(torch.bfloat16) drops its imaginary part, and warns.
 register_buffer() raises a KeyError if self.mask = None precedes it.
 
-DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Up to 2.7,
-two forwards before one backward then raise ("modified by an inplace operation"). If no buffer
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Before
+2.12, two forwards before one backward then raise ("modified by an inplace operation"). If no buffer
 changes, construct DistributedDataParallel with broadcast_buffers=False.
 """
 

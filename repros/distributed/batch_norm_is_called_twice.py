@@ -32,11 +32,12 @@
 # affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
 # ///
-"""The error names a tensor with as many elements as BatchNorm has channels. Before each forward
-outside of no_sync(), DDP broadcasts the buffers from rank 0, because broadcast_buffers=True is the
-default. The broadcast writes running_mean and running_var in place (pytorch#175024), after the
-first forward saved them for its backward. With track_running_stats=False there are no such buffers
-(docs: BatchNorm1d).
+"""The error names a tensor with as many elements as BatchNorm has channels. Before a forward, DDP
+broadcasts the buffers from rank 0, because broadcast_buffers=True is the default, unless the
+previous forward was in no_sync(): no_sync() for the second forward alone does not help. The
+broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
+saved them for its backward. With track_running_stats=False there are no such buffers (docs:
+BatchNorm1d).
 
 The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as
 well. With broadcast_buffers=False alone the running statistics of the ranks drift apart: broadcast

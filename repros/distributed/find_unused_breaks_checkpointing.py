@@ -36,8 +36,9 @@ That graph lacks the layers that a reentrant checkpoint recomputes later. Their 
 marked ready as unused before the backward, and again when their gradients arrive. With
 use_reentrant=False the forward records them (docs: checkpoint).
 
-If every layer is used in every step, find_unused_parameters=False removes the error too. If a layer
-is not used, this option only leads to another error, "Expected to have finished reduction".
+If every layer is used exactly once in every step, find_unused_parameters=False removes the error
+too. It does not if a layer is checkpointed twice; the line works there as well. If a layer is not
+used, the option only leads to another error, "Expected to have finished reduction".
 """
 
 import torch

@@ -51,10 +51,11 @@ features behind the logits, has no such layers, so the loss may ignore it.
 
 With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
 the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged
-(pytorch#57081). Do not return an output that is never used (pytorch#22436), because the option
-walks through the graph in each step. Return a tuple, a list or a dict: DDP does not find outputs in
-an object or a dataclass, and still raises. With a reentrant checkpoint the option raises: see
-distributed/find_unused_breaks_checkpointing.
+(pytorch#57081) if their gradients are None: before 2.0, zero_grad() turns earlier gradients into
+zeros, with which AdamW still steps. Do not return an output that is never used (pytorch#22436),
+because the option walks through the graph in each step. Return a tuple, a list or a dict: DDP does
+not find outputs in an object or a dataclass, and still raises. With a reentrant checkpoint the
+option raises: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch
