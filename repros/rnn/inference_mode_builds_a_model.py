@@ -34,8 +34,9 @@
 autograd records (docs: torch.autograd.grad_mode.inference_mode) or changed outside the mode (docs:
 c10::InferenceMode). Two nn.Linear fail in the forward, which saves a weight for backward. One
 nn.Linear saves no weight, and the optimizer raises (on MPS nn.Linear always saves its weight,
-torch's derivatives.yaml, and the forward raises again; not measured). Without biases, the loss has
-no graph.
+torch's derivatives.yaml, and the forward raises again; not measured). A fused optimizer on the CPU
+does not raise on 2.13 and 2.15: it trains the bias and leaves the weight as it is. The loss of
+nn.Linear without biases has no graph; nn.Conv1d raises in the forward with or without a bias.
 
 A part of the model is enough: Unsloth's add_new_tokens(), which creates new weights, ran under
 inference_mode, and the training after it failed (unslothai/unsloth-zoo#137). If a library does so,
