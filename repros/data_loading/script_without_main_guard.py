@@ -40,8 +40,10 @@ the worker starts workers too, which Python rejects. The worker ends, and the ma
 
 The code outside the guard runs again in each worker: a print, a download, a file opened for
 writing. A call to freeze_support(), which the message mentions, changes nothing without the guard.
-Windows and macOS spawn workers (docs: torch.utils.data, Platform-specific behaviors). A worker of a
-forkserver, the default on Linux from Python 3.14 on, imports the script too.
+Windows and macOS spawn workers (docs: torch.utils.data, Platform-specific behaviors). With a
+forkserver, the default on Linux from Python 3.14 on, the server imports the script once for all
+workers. Without the guard the server ends, and the main process raises "EOFError: unexpected EOF"
+(emulated on Python 3.11).
 """
 
 from multiprocessing import current_process, freeze_support

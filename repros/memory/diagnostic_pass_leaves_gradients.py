@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A diagnostic backward before training leaves a gradient for every parameter"
+# title = "A diagnostic backward before training leaves a gradient for every trainable parameter"
 # kind = "leak"
 # symptom = "MiB of gradients"
 # origin = "design"
@@ -42,7 +42,8 @@ torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP,
 different norm. It also raises if the model has a reentrant checkpoint. Any such pass still moves
 the running statistics of BatchNorm in training mode. With Dropout the pass draws random numbers,
 which changes the later draws of the training: wrap the pass in torch.random.fork_rng() to restore
-the generators.
+the generators. The lines restore the gradients of the model, not those of a criterion that has
+parameters.
 """
 
 import torch
