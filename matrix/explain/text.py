@@ -21,7 +21,7 @@ NOT_MEASURED = "expected, not measured"
 SHOWN_CAUSES = 3  # maximum number of causes with their checks and lines
 CAUSES_LINES = 22  # of a list of causes, below its title, the matched text and the numbers
 SHORT = 4  # maximum lines of code per cause in a list of causes
-LINES = 16  # maximum lines in a brief answer, below the title, the matched text and the user's line
+LINES = 18  # maximum lines in a brief answer, below the title, the matched text and the user's line
 
 
 @dataclass(eq=False)
@@ -38,6 +38,19 @@ class Measured:
     @classmethod
     def load(cls, records: list[Record]) -> Measured:
         return cls(torches.load(), States(records))
+
+    def short(self, reproducer: Reproducer) -> str:
+        """The affected releases per device, with the date of the newest measurement."""
+        parts = []
+        for device in reproducer.devices:
+            if (specifier := reproducer.affected[device]) == "never":
+                continue
+            standings = self.states.standings(reproducer, device, self.minors).values()
+            date = max((standing.date for standing in standings), default="")
+            parts.append(
+                f"{specifier} on {device} ({f'measured {date}' if date else 'not measured'})"
+            )
+        return f"affects torch {', '.join(parts) or 'on no device'}"
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
         """States whether the user's torch is affected, as measured or as expected by the header."""
@@ -206,8 +219,9 @@ def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
     links = [*reproducer.reports, *reproducer.documents]
     link = [Code(f"report: {links[0]}")] if links else []
     while True:
-        lines = [*_change(reproducer), "", f"Why: {' '.join(sentences)}", ""]
-        lines.append(f"{reproducer.id}: {_ranges(reproducer, answer.matched, measured, version)}")
+        lines = [*_change(reproducer), "", f"Why: {' '.join(sentences)}"]
+        where = measured.sentence(reproducer, version) if version else measured.short(reproducer)
+        lines.append(f"{reproducer.id}: {where}")
         lines += [*link, f"more: torch-repros show {reproducer.id}"]
         if wrap(lines, 80).count("\n") < LINES:
             return lines
