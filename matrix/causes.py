@@ -81,7 +81,8 @@ def load() -> list[Group]:
 
 
 def files() -> list[Path]:
-    return sorted(MESSAGES.glob("*.toml"))
+    """The files of messages; the one with messages that reproducers raise is the first."""
+    return sorted(MESSAGES.glob("*.toml"), key=lambda path: (path.name != TRAINING, path.name))
 
 
 def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
