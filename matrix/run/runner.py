@@ -177,7 +177,8 @@ class Process:
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - LOG))
         lines = self.log.read().decode(errors="replace").strip().splitlines()
         why = lines[-1][:500] if lines else f"exit code {self.popen.returncode}"
-        if why.startswith("SyntaxError: ") and str(WORKER) in lines[0]:
+        files = [line for line in lines if line.lstrip().startswith('File "')]
+        if why.startswith("SyntaxError: ") and files and str(WORKER.parent) in files[-1]:
             return "needs Python 3.8 or newer"
         if not self.ready and self.foreign:
             printed = self.foreign[:80].decode(errors="replace")

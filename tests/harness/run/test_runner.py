@@ -359,12 +359,19 @@ def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
 
 
 @linux
-def test_an_interpreter_that_is_too_old_is_told_so(tmp_path):
-    script = tmp_path / "python"  # prints the error of Python 3.7 for a program with `:=`
-    script.write_text(
-        "#!/bin/sh\n"
-        'printf \'  File "%s", line 170\\n    if found := 1:\\nSyntaxError: invalid syntax\\n\' "$1" >&2; exit 1'
-    )
+@pytest.mark.parametrize(
+    ("traceback", "module"),
+    [
+        ("", "__main__.py"),
+        ('Traceback (most recent call last):\n  File "x.py", line 1, in _load\n', "server.py"),
+    ],
+)
+def test_an_interpreter_that_is_too_old_is_told_so(tmp_path, traceback, module):
+    error = tmp_path / "error"
+    line = f'  File "{runner.WORKER.parent / module}", line 34'
+    error.write_text(f"{traceback}{line}\n    if (pid := 1):\nSyntaxError: invalid syntax\n")
+    script = tmp_path / "python"
+    script.write_text(f"#!/bin/sh\ncat {error} >&2; exit 1")
     script.chmod(0o755)
     with pytest.raises(runner.RunnerError, match=r"/python: needs Python 3\.8 or newer$"):
         runner.Worker(str(script), ("cpu",))
