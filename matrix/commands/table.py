@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..catalog import Reproducer
 from ..devices import unusable
 from ..explain import wrapping
+from ..printing import printable_line
 from ..run.runner import Report
 from ..verdicts import ROWS, Result
 from .options import say
@@ -29,11 +30,12 @@ TO_DO: dict[str, Any] = {
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on stderr, which is shown only in a terminal. A pipe gets only the table."""
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    description = TextColumn("{task.description}", markup=False)  # a path may have brackets
+    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-        task = progress.add_task("", total=None)
+        task = progress.add_task(printable_line(title), total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 

@@ -136,3 +136,14 @@ def test_a_pipe_gets_no_colours_and_no_trailing_blanks_and_the_same_lines_in_eve
 def test_help_fits(name):
     output = call(*filter(None, [name]), "--help", terminal_width=80).output
     assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("{x}", "{x}"), ("[red]x", "[red]x"), ("a\x1b[8m\u202e", r"a\x1b[8m\u202e")],
+)
+def test_the_title_of_a_progress_bar_is_shown_as_it_is(name, shown):
+    code = f"from matrix.commands import table\nwith table.progress_bar({name!r}): pass"
+    output = in_terminal(sys.executable, "-c", code, cwd=catalog.ROOT)
+    assert output[0] == 0
+    assert f"{shown} " in output[1]
