@@ -11,7 +11,7 @@ import click
 
 from ..catalog import LEVELS, Reproducer, ruled
 from ..explain.text import Measured
-from ..printing import printable_line
+from ..printing import printable, printable_line
 from ..scan import changed, files, fixing, formats, scanning, settings
 from ..scan.scanning import Finding, PassedOver
 from . import options
@@ -266,7 +266,9 @@ def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> li
         except (fixing.NotFixed, OSError) as error:
             options.say(printable_line(f"not fixed: {error}"), err=True)
             continue
-        click.echo(fixing.diff(path, before, after), nl=False)
+        diff = fixing.diff(path, before, after)
+        is_terminal = sys.stdout.isatty()  # a pipe may lead to `git apply`
+        click.echo(printable(diff.decode(errors="replace")) if is_terminal else diff, nl=False)
         fixed.update(done if write else ())
     return [finding for finding in findings if finding not in fixed]
 

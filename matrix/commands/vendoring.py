@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..printing import printable
 from . import options
 
 EDITED, MOVED = 4, 8  # bits of the exit status
@@ -100,7 +101,7 @@ def _show_diff(title: str, diff: str) -> None:
     if diff:
         options.say(f"--- {title}")
         for line in diff.split("\n"):
-            click.secho(line, fg=colours.get(line[:1]))  # click colors only a terminal
+            click.secho(printable(line), fg=colours.get(line[:1]))  # click colors only a terminal
 
 
 def _update(folder: Path) -> int:

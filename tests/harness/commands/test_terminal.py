@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -147,3 +148,21 @@ def test_the_title_of_a_progress_bar_is_shown_as_it_is(name, shown):
     output = in_terminal(sys.executable, "-c", code, cwd=catalog.ROOT)
     assert output[0] == 0
     assert f"{shown} " in output[1]
+
+
+def test_a_diff_of_fixes_has_control_characters_in_a_pipe_only(tmp_path):
+    code = """
+        import torch
+
+        def train(scaler, optimizer, model, loss):
+            scaler.scale(loss).backward()  # \x1b[8m\u202e
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+    """
+    (tmp_path / "a.py").write_text(textwrap.dedent(code), encoding="utf-8")
+    words = [*MATRIX, "scan", "--fix", tmp_path]
+    _, shown = in_terminal(*words, cwd=catalog.ROOT)
+    assert r"backward()  # \x1b[8m\u202e" in shown
+    piped = subprocess.run(words, cwd=catalog.ROOT, capture_output=True).stdout
+    assert "backward()  # \x1b[8m\u202e".encode() in piped

@@ -1115,6 +1115,12 @@ def test_every_fix_of_the_project_has_tests_to_vendor(tmp_path, family):
         assert copied.read_text().endswith((catalog.TESTS / f"{name}.py").read_text())
 
 
+def test_the_diff_has_no_control_characters_of_the_files(folder):
+    edit(folder / "amp.py", "two", "two \x1b[8m\u202e")
+    output = call("vendored", folder, "--diff", color=True).output
+    assert r"+two \x1b[8m\u202e" in output
+
+
 def test_the_diff_is_coloured_on_a_terminal_only(moved):
     plain = call("vendored", moved, "--diff").output
     coloured = call("vendored", moved, "--diff", color=True).output
