@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 # Characters that control a terminal, reorder or hide text (bidi, zero width, tags), end a line for
 # some readers (U+2028), or cannot be encoded as UTF-8.
@@ -24,3 +26,8 @@ def printable_line(text: str) -> str:
     r"""Like printable(), but on one line: also escapes line ends and GitHub Actions commands."""
     line = printable(text).replace("\n", r"\n")
     return _COMMAND.sub(lambda match: match[0][:-1] + f"\\x{ord(match[0][-1]):02x}", line)
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON without GitHub Actions commands. JSON has no control characters."""
+    return json.dumps(value, indent=1).replace("##[", r"\u0023#[")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ from ..explain import compare as comparing
 from ..explain import explain as explaining
 from ..explain import report, text
 from ..explain import search as searching
+from ..printing import json_text
 from ..torches import minor
 from . import options
 
@@ -88,7 +88,7 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     hint = _hint(what, reproducers) if what and not explanation.answers else ""
     guesses = [] if hint else _guesses(explanation)
     if as_json:
-        click.echo(json.dumps(text.as_json(explanation, guesses, measured, version), indent=1))
+        click.echo(json_text(text.as_json(explanation, guesses, measured, version)))
     else:
         _print_explanation(explanation, hint, guesses, measured, version, everything=everything)
     sys.exit(options.OK if explanation.answers else options.FINDINGS)
@@ -243,7 +243,7 @@ def _explain_run(
     if json_file:
         answer = text.as_json(explanation, guesses, measured, version)
         try:
-            json_file.write(json.dumps(answer, indent=1) + "\n")
+            json_file.write(json_text(answer) + "\n")
             json_file.flush()
         except OSError as error:
             options.say(f"torch-repros exec: {json_file.name}: {error.strerror}", err=True)
@@ -323,7 +323,7 @@ def compare(
         )
     comparison = comparing.compare(options.select(()), recorded, releases, first, second, chosen)
     if as_json:
-        click.echo(json.dumps(comparing.as_json(comparison), indent=1))
+        click.echo(json_text(comparing.as_json(comparison)))
     else:
         options.say(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
         options.say(comparing.text(comparison, every))

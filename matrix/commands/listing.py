@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from itertools import groupby
 
@@ -10,6 +9,7 @@ import click
 
 from .. import devices
 from ..catalog import Reproducer, ruled
+from ..printing import json_text
 from . import options
 
 
@@ -36,7 +36,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     """
     if rows:
         facts = [asdict(row) for row in devices.ROWS]
-        click.echo(json.dumps(facts, indent=1) if as_json else "\n".join(devices.DEVICES))
+        click.echo(json_text(facts) if as_json else "\n".join(devices.DEVICES))
         return
     reproducers = options.select(names, values=False)
     if rules:
@@ -54,7 +54,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
             }
             for reproducer in reproducers
         ]
-        click.echo(json.dumps(listed, indent=1))
+        click.echo(json_text(listed))
         return
     for family, members in groupby(reproducers, lambda member: member.family):
         options.say(f"\n{family}", bold=True)

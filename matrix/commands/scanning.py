@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 
 from ..catalog import LEVELS, Reproducer, ruled
 from ..explain.text import Measured
-from ..printing import printable, printable_line
+from ..printing import json_text, printable, printable_line
 from ..scan import changed, files, fixing, formats, scanning, settings
 from ..scan.scanning import Finding, PassedOver
 from . import options
@@ -234,7 +233,7 @@ def _show(
     measured = Measured.load(options.records(folder))
     if form != "text":
         render = formats.as_json if form == "json" else formats.sarif
-        click.echo(json.dumps(render(findings, passed, by_id, measured, version), indent=1))
+        click.echo(json_text(render(findings, passed, by_id, measured, version)))
         return
     for line in formats.lines(findings):
         options.say(line)

@@ -114,7 +114,7 @@ def _quoted(name: str) -> bytes:
     if name == printable_line(name) and '"' not in name and "\\" not in name:
         return name.encode()
     return b'"%b"' % b"".join(
-        b"\\%03o" % byte if byte in b'"\\' or not 32 <= byte < 127 else bytes([byte])
+        b"\\%03o" % byte if byte in b'"\\#' or not 32 <= byte < 127 else bytes([byte])
         for byte in os.fsencode(name)
     )
 

@@ -1,8 +1,10 @@
 """Tests how external text is printed."""
 
+import json
+
 import pytest
 
-from matrix.printing import printable, printable_line
+from matrix.printing import json_text, printable, printable_line
 from tests.harness.helpers import call
 
 
@@ -56,3 +58,10 @@ def test_what_does_harm_is_escaped(text, shown):
 def test_text_of_any_language_with_its_tabs_and_line_ends_stays_as_it_is():
     text = "a\tb\nc \xa0 é 雪 🙂 ─ \\x1b"
     assert printable(text) == text
+
+
+def test_json_has_no_command_of_a_ci_log():
+    value = {"path": "a ##[add-mask]b", "line": "###[["}
+    text = json_text(value)
+    assert "##[" not in text
+    assert json.loads(text) == value
