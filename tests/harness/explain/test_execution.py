@@ -19,6 +19,13 @@ from tests.harness.pasted import FP16
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and terminals of POSIX")
 EXEC = [sys.executable, "-m", "matrix", "exec", "--"]
 MARK = b"--- torch-repros: "
+# Runs exec, which passes signals on so late that the program sees each of them.
+LATE_SIGNALS = """
+import runpy, subprocess, time
+send_signal = subprocess.Popen.send_signal
+subprocess.Popen.send_signal = lambda *call: (time.sleep(0.3), send_signal(*call))
+runpy.run_module("matrix", run_name="__main__")
+"""
 
 
 def command(code):
@@ -99,6 +106,7 @@ def test_output_is_passed_on_while_the_program_runs():
 def test_a_signal_gives_the_status_that_a_shell_gives(number):
     done = run(f"import os; os.kill(os.getpid(), {int(number)})")
     assert done.returncode == 128 + number
+    assert (MARK in done.stderr) == (number != signal.SIGTERM)  # an order, and no failure
 
 
 @POSIX
@@ -255,14 +263,14 @@ def test_a_program_in_a_terminal_has_one_as_wide_and_its_bytes_are_unchanged(str
 class Terminal:
     """A program under exec in its own terminal, with the output and the typed input."""
 
-    def __init__(self, *program):
+    def __init__(self, *program, start=EXEC):
         import fcntl
         import pty
         import termios
 
         self.ours, theirs = pty.openpty()
         self.program = subprocess.Popen(
-            [*EXEC, *program],
+            [*start, *program],
             **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
             cwd=catalog.ROOT,
             env={**os.environ, "TERM": "xterm"},
@@ -305,6 +313,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_program_once():
         "-c",
         "import signal, time; signals = []; signal.signal(2, lambda *_: signals.append(2));"
         "print('ready', flush=True); time.sleep(1.5); print(f'{len(signals)} signal', flush=True)",
+        start=[sys.executable, "-c", LATE_SIGNALS, "exec", "--"],
     )
     terminal.wait_for(b"ready")
     terminal.type(b"\x03")
