@@ -33,11 +33,14 @@ class Branch:
     top: Path
     names: frozenset[str]  # files that git tracks or does not ignore
     before: dict[str, str]  # name at that commit -> blob
+    # The files that have not changed since that commit, according to git. Their contents may differ
+    # from the blob, because of line ends or a filter such as git-lfs.
+    same: frozenset[str]
 
     def has_changed(self, path: Path) -> bool:
         """True if the file is new on the branch or its content differs from that commit."""
         name = self.name(path)
-        if name not in self.names:
+        if name not in self.names or name in self.same:
             return False
         blob = self.before.get(name, "")
         try:
@@ -95,13 +98,25 @@ def since(base: str, folders: Iterable[Path]) -> list[Branch]:
 
 def _branch(base: str, top: Path) -> Branch:
     fork = os.fsdecode(_git(top, "merge-base", base, "HEAD")).strip()
-    listed = _git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    before = {}
-    for entry in os.fsdecode(_git(top, "ls-tree", "-r", "-z", "--full-tree", fork)).split("\0"):
-        about, _, name = entry.partition("\t")
-        if name:
-            before[name] = about.split(" ")[2]
-    return Branch(top, frozenset(os.fsdecode(listed).split("\0")) - {""}, before)
+    names = _listed(top, "ls-files", "--cached", "--others", "--exclude-standard")
+    before = _blobs(_listed(top, "ls-tree", "-r", "--full-tree", fork))
+    # "H": git compares the file with its index, and there is no conflict.
+    index = _blobs(
+        entry for entry in _listed(top, "ls-files", "-v", "--stage") if entry.startswith("H ")
+    )
+    same = {name for name, blob in index.items() if before.get(name) == blob}
+    same.difference_update(_listed(top, "ls-files", "--modified"))
+    return Branch(top, frozenset(names), before, frozenset(same))
+
+
+def _listed(top: Path, command: str, *arguments: str) -> list[str]:
+    return os.fsdecode(_git(top, command, "-z", *arguments)).split("\0")[:-1]
+
+
+def _blobs(entries: Iterable[str]) -> dict[str, str]:
+    """Name -> blob, for entries whose third word is the blob."""
+    pairs = (entry.split("\t", 1) for entry in entries)
+    return {name: about.split(" ")[2] for about, name in pairs}
 
 
 def new(

@@ -128,6 +128,29 @@ def test_no_setting_attribute_or_variable_hides_a_file(
     assert new(tmp_path) == [("a.ipynb", 5), ("good.py", 6)]
 
 
+@pytest.mark.parametrize("clean", ["echo pointer", "cat"])  # as git-lfs does
+def test_a_file_that_git_stores_in_another_form_brings_nothing_unless_it_changes(
+    git, tmp_path, clean
+):
+    git("config", "filter.odd.clean", clean)
+    (tmp_path / ".gitattributes").write_text("bad.py filter=odd\n", encoding="utf-8")
+    (tmp_path / "bad.py").touch()
+    git("add", ".")
+    git("commit", "-m", "two")
+    git("branch", "-f", "main")
+    assert new(tmp_path) == []
+    (tmp_path / "good.py").write_text(BAD, encoding="utf-8")
+    git("add", ".")
+    assert new(tmp_path) == [("good.py", 5)]
+
+
+@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
+def test_a_bit_in_the_index_hides_no_file(git, tmp_path, bit):
+    git("update-index", bit, "good.py")
+    (tmp_path / "good.py").write_text(BAD, encoding="utf-8")
+    assert new(tmp_path) == [("good.py", 5)]
+
+
 def test_a_notebook_brings_only_what_its_cells_did_not_have(git, tmp_path):
     def write(*cells):
         kinds = [{"cell_type": "code", "source": text} for text in cells]
