@@ -1,5 +1,6 @@
 import ast
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,12 @@ def test_no_text_in_a_header_crashes_the_catalog(tmp_path_factory, text):
     reproducer, wrong = catalog.parse(path, "amp/one")
     assert reproducer is None
     assert wrong
+
+
+def test_a_retired_reproducer_has_no_rule():
+    reproducer = catalog.ruled(catalog.load())[0]
+    assert catalog.ruled([reproducer]) == [reproducer]
+    assert catalog.ruled([replace(reproducer, retired="why")]) == []
 
 
 def test_selection_is_by_id_or_family_and_leaves_retired_ones_out(root):
