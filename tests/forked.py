@@ -49,9 +49,14 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
     server = _server()
     assert server.stdin
     assert server.stdout
-    server.stdin.write(json.dumps([at_once, [asdict(job) for job in jobs]]) + "\n")
-    server.stdin.flush()
-    answer = json.loads(server.stdout.readline() or "{}")
+    try:
+        server.stdin.write(json.dumps([at_once, [asdict(job) for job in jobs]]) + "\n")
+        server.stdin.flush()
+        answer = json.loads(server.stdout.readline() or "{}")
+    except BaseException:  # the next call would read the answer to this one
+        server.terminate()
+        server.wait()
+        raise
     if not answer:
         raise RuntimeError(f"the server of forked processes ended with {server.wait()}")
     return answer["torch"], [(status, output) for status, output in answer["ended"]]
@@ -63,7 +68,8 @@ _servers: list[subprocess.Popen[str]] = []
 def _server() -> subprocess.Popen[str]:
     """The process that forks, which starts once per process of the tests and then waits for jobs.
 
-    It ends when its standard input is closed, as happens at the end of the tests.
+    It ends when its standard input is closed, as happens at the end of the tests. If the tests are
+    killed or interrupted, it starts no more programs and ends those that run.
     """
     if not _servers or _servers[-1].poll() is not None:
         pipe = subprocess.PIPE
@@ -98,11 +104,14 @@ def _trace(path: str, lines: str) -> None:
     sys.settrace(call)
 
 
-def _run(job: Job, output: IO[bytes]) -> None:
+def _run(job: Job, output: IO[bytes], answers: int) -> None:
     """Runs the job in the forked child, and ends the child."""
     code = 1  # the status if the program raises
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.close(answers)  # a process left behind would keep the pipe open after the server's end
         signal.alarm(int(job.seconds) + 30)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(output.fileno(), 1)
@@ -119,13 +128,21 @@ def _run(job: Job, output: IO[bytes]) -> None:
         code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            _flush()
+            print(ended.code, file=sys.stderr)
     except BaseException:
-        sys.stdout.flush()
+        _flush()
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        _flush()
+        os._exit(code & 255)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the program may have closed or replaced it
+            stream.flush()
 
 
 def _main() -> None:
@@ -136,19 +153,46 @@ def _main() -> None:
 
     torch.set_num_threads(1)
     answers = os.dup(1)
-    os.set_inheritable(answers, False)
     os.dup2(2, 1)  # no other output may get between the answers
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
     for line in sys.stdin:
         at_once, jobs = json.loads(line)
-        ended = _run_jobs([Job(**fields) for fields in jobs], at_once)
+        ended = _run_jobs([Job(**fields) for fields in jobs], at_once, answers)
         answer = json.dumps({"torch": torch.__version__, "ended": ended})
         with os.fdopen(os.dup(answers), "w") as file:
             file.write(f"{answer}\n")
 
 
-def _run_jobs(jobs: list[Job], at_once: int) -> list[tuple[int, str] | None]:
-    ended: list[tuple[int, str] | None] = [None] * len(jobs)
+def _leave(*_: object) -> None:
+    """Ends the server. A second signal must not interrupt the end of the programs."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def _run_jobs(jobs: list[Job], at_once: int, answers: int) -> list[tuple[int, str] | None]:
     running: dict[int, tuple[int, IO[bytes]]] = {}  # process -> number and output of its job
+    try:
+        return _ended(jobs, at_once, answers, running)
+    finally:
+        for pid in running:  # after a signal
+            _kill(pid)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(pid, signal.SIGKILL)  # it has no group before its setsid()
+
+
+def _kill(pid: int) -> None:
+    """Kills the process and the processes that it started. macOS refuses to kill a zombie."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _ended(
+    jobs: list[Job], at_once: int, answers: int, running: dict[int, tuple[int, IO[bytes]]]
+) -> list[tuple[int, str] | None]:
+    caller = os.getppid()
+    ended: list[tuple[int, str] | None] = [None] * len(jobs)
     waiting = list(enumerate(jobs))[::-1]
     failed: set[str] = set()  # groups
     while waiting or running:
@@ -159,13 +203,14 @@ def _run_jobs(jobs: list[Job], at_once: int) -> list[tuple[int, str] | None]:
                 continue
             output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed below
             if (pid := os.fork()) == 0:
-                _run(job, output)
+                _run(job, output, answers)
             running[pid] = number, output
         if not running:  # all waiting jobs were skipped
             break
         pid, status = os.wait()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # the processes that it started
+        _kill(pid)
+        if os.getppid() != caller:  # nobody reads the answer
+            sys.exit(1)
         number, output = running.pop(pid)
         with output:
             output.seek(0)
