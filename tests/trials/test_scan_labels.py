@@ -140,6 +140,12 @@ def test_the_page_says_of_each_failure_what_its_header_says() -> None:
     assert sections == [(id, trial.summary(by_id[id])) for id, _ in sections]
 
 
+def test_the_page_has_a_row_for_every_rule() -> None:
+    text = trial.TABLE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| (\w+) \|", text, re.M)
+    assert rows == [(reproducer.id, reproducer.rule) for reproducer in RULED], trial.TABLE
+
+
 def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
     clone, cache = tmp_path / "mirrors/o+n", tmp_path / "cache"
     clone.mkdir(parents=True)
