@@ -10,8 +10,9 @@ import contextlib
 import glob
 import hashlib
 import re
+import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from . import advice, catalog, causes, devices, torches
@@ -94,6 +95,7 @@ def lint(
     problems += wrong
     for record in measured:
         problems += _measurements(record, reproducers, record.path(folder))
+    problems += _unmeasured(reproducers, measured)
     problems += _differences(reproducers, measured)
     problems += _releases(torches_listed, measured, releases, page)
     problems += advice.message_problems(reproducers, measured)
@@ -139,8 +141,10 @@ def _files(reproducers: list[Reproducer], cache: Path | None) -> list[str]:
     if cache:
         with contextlib.suppress(OSError, UnicodeDecodeError):
             clean = set(cache.read_text(encoding="utf-8").split())
-    program = b"".join(path.read_bytes() for path in sorted(catalog.PACKAGE.rglob("*.py")))
-    version = hashlib.sha256(program).hexdigest()
+    program = hashlib.sha256(sys.version.encode())  # what is Python depends on it
+    for path in sorted(catalog.PACKAGE.rglob("*.py")):
+        program.update(f"\n{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    version = program.hexdigest()
     problems, in_order = [], set[str]()
     for reproducer in reproducers:
         text = "\n".join((version, reproducer.id, reproducer.source))
@@ -215,18 +219,26 @@ def _citations(reproducer: Reproducer) -> list[str]:
 
 
 def _rule(reproducer: Reproducer) -> list[str]:
-    """Reports a rule that has no function, misses `wrong` lines, or finds `right` lines."""
+    """Reports a rule that is missing, fails, misses `wrong` lines, or finds `right` lines."""
     where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
+    file = RULES / f"{reproducer.id}.py"
     for rule in scanning.rules([reproducer]):
-        if unfilled := _not_filled_in(RULES / f"{reproducer.id}.py"):
+        if unfilled := _not_filled_in(file):
             return unfilled
+        try:
+            scanning.function(rule.id)
+        except Exception as error:  # the file can raise any
+            if not file.is_file():
+                return [f"{where}: {file} is missing"]
+            line = error.lineno if isinstance(error, SyntaxError) else 1
+            return [f"{file}:{line}: {type(error).__name__}: {error}"]
         try:
             wrong, right = (
                 scanning.scan_text(textwrap.dedent(lines.strip("\n")), [rule])
                 for lines in (reproducer.wrong, reproducer.right)
             )
-        except (ImportError, AttributeError):
-            return [f"{where}: no {reproducer.name}() in matrix/scan/rules/{reproducer.id}.py"]
+        except scanning.RuleError as error:
+            return [f"{file}:1: {error}"]
         except SyntaxError:
             return []  # _snippet() or advice.py reports it
         if not wrong:
@@ -354,11 +366,13 @@ def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
 def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]:
     problems = []
     public: dict[str, set[str]] = {}
+    new_names: dict[str, str] = {}  # "module.old" -> new
     unreadable = set()
     for fix in catalog.fixes(fixes):
         path, test = fixes / f"{fix}.py", tests / f"test_{fix}.py"
         try:
             public[fix] = _all(path)
+            new_names |= {f"{fix}.{old}": new for old, new in _aliases(path, public[fix])}
         except (SyntaxError, ValueError) as error:
             line = error.lineno if isinstance(error, SyntaxError) else 1
             problems.append(f"{path}:{line}: its __all__ cannot be read: {error}")
@@ -370,6 +384,9 @@ def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]
         if module and module not in unreadable and function not in public.get(module, ()):
             where = f"{reproducer.path}:{reproducer.line_of('fix')}"
             problems.append(f"{where}: fix: {module}.py has no {function!r} in its __all__")
+        elif new := new_names.get(reproducer.fix):
+            where = f"{reproducer.path}:{reproducer.line_of('fix')}"
+            problems.append(f"{where}: fix: {function!r} is an old name of {new!r}")
     return problems
 
 
@@ -379,6 +396,14 @@ def _all(path: Path) -> set[str]:
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
             return set(ast.literal_eval(node.value))  # type: ignore[attr-defined]
     return set()
+
+
+def _aliases(path: Path, public: set[str]) -> Iterator[tuple[str, str]]:
+    """(old name, new name) of each renamed function, which `OLD = NEW` keeps public."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            yield from ((name, node.value.id) for name in names if name in public)
 
 
 def _public_names(fixes: Path, names: Path) -> list[str]:
@@ -433,6 +458,17 @@ def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> 
             stale = f"stale: its code has changed since {measurement.date}"
             unusable[id] = f"{stale}; measure it again: {again}"
     return [f"{path}:{records.line_of(path, id)}: {id}: {why}" for id, why in unusable.items()]
+
+
+def _unmeasured(reproducers: list[Reproducer], measured: list[Record]) -> list[str]:
+    """Reports reproducers for the CPU, which everyone has, without a measurement on it."""
+    ids = {id for record in measured if record.device == "cpu" for id in record.measurements}
+    return [
+        f"{reproducer.path}:{reproducer.line_of('affected')}: affected: no record measures it; "
+        f"run: torch-repros record --only {reproducer.id}"
+        for reproducer in reproducers
+        if reproducer.is_current and "cpu" in reproducer.affected and reproducer.id not in ids
+    ]
 
 
 def _differences(reproducers: list[Reproducer], measured: list[Record]) -> list[str]:

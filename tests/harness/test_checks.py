@@ -1,4 +1,5 @@
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 
 from matrix import catalog, causes, checks, devices
 from matrix.evidence import store
+from matrix.scan import rules, scanning
 from tests.harness.helpers import RETURNS, call, plant
 from tests.harness.recorded import measurement, record
 
@@ -73,6 +75,85 @@ def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
     (problem,) = project.lint()
     assert f"{id}.py:" in problem
     assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
+
+
+FINDS = """\
+import ast
+from matrix.scan.code import Hit
+def {name}(code):
+    for call in code.all(ast.Call):
+        if call.func.id in {found}:
+            yield Hit(call, "it does so")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "problem"),
+    [
+        ("is_right", FINDS.replace("{found}", "['reproduce']"), None),
+        (
+            "finds_too_little",
+            FINDS.replace("{found}", "[]"),
+            "{path}:15: rule: it does not find the `wrong` lines",
+        ),
+        (
+            "finds_too_much",
+            FINDS.replace("{found}", "['reproduce', 'control']"),
+            "{path}:15: rule: it finds something in the `right` lines: it does so",
+        ),
+        ("is_missing", None, "{path}:15: rule: {file} is missing"),
+        ("has_no_function", "x = 1\n", "{file}:1: AttributeError: module 'matrix.scan.rules."),
+        ("is_not_python", "x = 1\ndef (\n", "{file}:2: SyntaxError: invalid syntax"),
+        (
+            "imports_nothing",
+            "from os import nothing\n",
+            "{file}:1: ImportError: cannot import name",
+        ),
+        (
+            "raises",
+            "def {name}(code):\n    return code.nothing\n",
+            "{file}:1: the rule planted/raises failed: AttributeError: 'Code' object has no",
+        ),
+    ],
+)
+def test_a_rule_that_finds_too_little_or_too_much_or_fails_is_a_problem(
+    root, tmp_path, monkeypatch, name, source, problem
+):
+    folder = tmp_path / "rules"
+    file = folder / f"planted/{name}.py"
+    file.parent.mkdir(parents=True)
+    if source is not None:
+        file.write_text(source.replace("{name}", name))
+    monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(folder)])
+    monkeypatch.setattr(checks, "RULES", folder)
+    monkeypatch.delitem(sys.modules, "matrix.scan.rules.planted", raising=False)
+    scanning.function.cache_clear()
+    id = f"planted/{name}"
+    path = plant(root, id, RETURNS.format("boom"), right='"control(device)"', rule='"error"')
+    problems = checks._rule(catalog.load(root)[0])
+    if problem is None:
+        assert problems == []
+    else:
+        (found,) = problems
+        assert found.startswith(problem.format(path=path, file=file))
+
+
+def test_a_reproducer_that_nobody_measured_is_a_problem_with_the_command(project):
+    path = plant(project.repros, "amp/two", RETURNS.format("boom"))
+    plant(project.repros, "amp/retired", RETURNS.format("boom"), retired='"why"')
+    plant(project.repros, "amp/on_a_gpu", RETURNS.format("boom"), affected='{ cuda = ">=1.13" }')
+    project.ids.write_text("amp/one amp/two amp/retired amp/on_a_gpu\n")
+    assert project.lint() == [
+        f"{path}:13: affected: no record measures it; run: torch-repros record --only amp/two"
+    ]
+
+
+def test_a_header_that_uses_the_old_name_of_a_fix_is_a_problem(project):
+    fix = project.folders["fixes"] / "amp.py"
+    fix.write_text('__all__ = ["fix", "new"]\n\nnew = len\nfix = new  # renamed in 0.3\n')
+    project.names.write_text("amp.fix\namp.new\n")
+    path = project.repros / "amp/one.py"
+    assert project.lint() == [f"{path}:12: fix: 'fix' is an old name of 'new'"]
 
 
 def test_every_place_that_lacks_a_new_device_is_a_problem():
@@ -159,7 +240,8 @@ def test_a_fix_without_tests_is_a_problem(project):
 def test_a_body_that_is_no_python_is_a_problem(project):
     plant(project.repros, "amp/two", "def reproduce(device):\n    return (\n")
     project.ids.write_text("amp/one\namp/two\n")
-    (problem,) = project.lint()
+    problem, unmeasured = project.lint()
+    assert "no record measures it" in unmeasured
     assert problem.endswith("two.py:1: is not Python: it cannot be parsed")
 
 
@@ -346,7 +428,16 @@ def test_only_files_that_changed_are_checked_again(project, tmp_path, monkeypatc
     path.write_text(in_order)
     assert lint() == (["amp/one"], [])
     assert lint() == ([], [])
-    monkeypatch.setattr(checks.catalog, "PACKAGE", tmp_path / "another program")
+    package = tmp_path / "package"
+    package.mkdir()
+    monkeypatch.setattr(checks.catalog, "PACKAGE", package)
+    assert lint() == (["amp/one"], [])
+    (package / "rule.py").write_text("# a program\n")
+    assert lint() == (["amp/one"], [])
+    (package / "rule.py").rename(package / "renamed.py")
+    assert lint() == (["amp/one"], [])
+    assert lint() == ([], [])
+    monkeypatch.setattr(checks.sys, "version", "a Python with another syntax")
     assert lint() == (["amp/one"], [])
 
 
