@@ -454,6 +454,21 @@ def test_a_reproducer_is_read_from_its_source_alone(root, monkeypatch):
     assert run(root)["one"].text == "boom 2"
 
 
+def test_a_run_on_the_cpu_does_not_see_the_gpus_of_the_machine(root, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    code = reproduce("return f'boom {os.environ[\"CUDA_VISIBLE_DEVICES\"]!r}'")
+    plant(root, "planted/one", code)
+    assert run(root)["one"].text == "boom ''"
+
+
+@linux
+def test_a_worker_outlives_the_limit_for_importing_torch(root, monkeypatch):
+    monkeypatch.setattr(runner, "STARTUP", 2.0)
+    plant(root, "planted/one", reproduce("time.sleep(2.5)"))
+    result = run(root)["one"]
+    assert (result.verdict, result.detail) == ("reproduced", "")
+
+
 @linux
 def test_a_limit_that_the_machine_sets_is_kept(root):
     plant(root, "planted/one", RETURNS.format("boom"))
