@@ -135,7 +135,8 @@ def caller(job, tmp_path):
         code = CALLER.format(folder=str(tmp_path), paths=paths)
         command = [sys.executable, "-c", code]
         processes.append(subprocess.Popen(command, cwd=catalog.ROOT, start_new_session=True))
-        while not (tmp_path / "begun").exists():
+        begun = tmp_path / "begun"
+        while not (begun.exists() and begun.read_text().endswith("\n")):
             assert processes[0].poll() is None
             time.sleep(0.01)
         return processes[0]
