@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from matrix import catalog
 from matrix.explain import explain
 from matrix.explain.readings import READINGS, read_out
 from tests.harness.pasted import NOT_READ, READ
@@ -42,3 +43,11 @@ def test_every_reading_is_tried():
         found = [match for text in texts if (match := re.search(pattern, text, re.IGNORECASE))]
         assert found, read.__name__
         assert any(read_out(pattern, read, match.group()) for match in found)
+
+
+def test_the_page_has_every_reading():
+    """tests/page compares the sentences of both, but needs a browser."""
+    script = (catalog.PACKAGE / "site/templates/page.js").read_text(encoding="utf-8")
+    functions = script.partition("\nconst READINGS = {\n")[2].partition("\n};\n")[0]
+    names = set(re.findall(r"^  (\w+)\(", functions, re.M))
+    assert names == {read.__name__ for _, read in READINGS}
