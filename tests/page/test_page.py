@@ -1,3 +1,4 @@
+import json
 import dataclasses
 import gzip
 import re
@@ -19,11 +20,13 @@ STATES = States(RECORDS)
 PUBLIC = toml.loads(
     (catalog.ROOT / "tests/harness/explain/public_errors.toml").read_text(encoding="utf-8")
 )
+MESSAGES = catalog.ROOT / "tests/harness/explain/public_messages.jsonl"
 TEXTS = (
     sorted(
         {found.text for record in RECORDS for found in record.measurements.values() if found.text}
     )
     + [error["text"] for error in PUBLIC["error"] + PUBLIC["unrelated"]]
+    + [json.loads(line)["text"] for line in MESSAGES.read_text(encoding="utf-8").splitlines()]
     + [
         "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors │",
         "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1mcannot\x1b[0m be saved for backward",

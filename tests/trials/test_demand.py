@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from matrix import catalog
+from matrix import catalog, causes
 from matrix.explain.search import Index
 from tests.trials.demand import __main__ as demand
 from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
@@ -45,6 +45,36 @@ def test_an_answer_is_right_wrong_or_none(thread: dict[str, str], outcome: str) 
     assert demand.ask(thread, KNOWN, REPRODUCERS, INDEX).outcome == outcome
 
 
+def test_the_place_of_the_right_cause_in_an_answer_counts() -> None:
+    error = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+    listed = next(group for group in causes.load() if error.endswith(group.title)).causes
+    for pasted, right, expected in (
+        (error, [listed[2].cause], (True, 3)),
+        (error, [listed[1].see], (True, 2)),
+        (error, ["amp/unscale_twice"], (True, 0)),
+        (TWICE, ["amp/unscale_twice"], (True, 1)),
+        ("KeyError: 'xyzzy'", ["amp/unscale_twice"], (False, 0)),
+    ):
+        thread = {"pasted": pasted, "right": right, "settled": "thread"}
+        assert demand.ask_open(thread, REPRODUCERS)[1:] == expected
+    none = demand.ask_open({"pasted": TWICE, "right": [], "settled": "none"}, REPRODUCERS)
+    assert not none.settled
+    counts = [count for _, count, _ in demand.open_rows([none, demand.Opened(True, True, 3)])]
+    assert counts == [2, 0, 1, 1, 0, 1]
+
+
+def test_every_thread_of_the_open_sample_names_causes_that_exist() -> None:
+    lines = (demand.HERE / demand.OPEN).read_text(encoding="utf-8").splitlines()
+    threads = [json.loads(line) for line in lines]
+    known = {reproducer.id for reproducer in REPRODUCERS if reproducer.is_current}
+    known |= {cause.cause for group in causes.load() for cause in group.causes}
+    assert len({thread["url"] for thread in threads}) == len(threads)
+    for thread in threads:
+        assert thread["settled"] in ("thread", "inferred", "none"), thread["url"]
+        assert thread["pasted"].strip(), thread["url"]
+        assert set(thread["right"]) <= known, thread["url"]
+
+
 def asked(**outcomes: Any) -> list[Asked]:
     return [Asked("often", kind != "symptom", *outcome) for kind, outcome in outcomes.items()]
 
@@ -78,8 +108,9 @@ def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
     asked_of = {file: demand.measure(file, classes, live) for file in demand.SETS}
     explained, near = demand.unrelated(live)
     strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
-    table = demand.render(asked_of, classes, len(explained), len(near), strangers)
+    opened = demand.measure_open(demand.OPEN, live)
+    table = demand.render(asked_of, classes, len(explained), len(near), strangers, opened)
     assert demand.TABLE.read_text(encoding="utf-8") == table
     readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
-    assert demand.figure(asked_of, len(explained), strangers) in readme
+    assert demand.figure(asked_of, len(explained), strangers, opened) in readme
     assert demand.problems(asked_of, explained, near) == []

@@ -32,6 +32,10 @@ from tests.harness.pasted import (
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 PUBLIC = toml.loads(Path(__file__).with_name("public_errors.toml").read_text(encoding="utf-8"))
+MESSAGES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("public_messages.jsonl").read_text("utf-8").splitlines()
+]
 PATTERNS = sorted({pattern for one in REPRODUCERS for pattern in one.messages})
 
 
@@ -80,6 +84,20 @@ def test_every_text_that_was_recorded_on_any_torch_leads_to_its_reproducer(id, t
 )
 def test_texts_of_public_reports_lead_to_their_reproducer(error):
     assert error["expected"] in first_ids(error["text"])
+
+
+@pytest.mark.parametrize(
+    "error", MESSAGES, ids=lambda error: f"{error['name']} {error['url'][-20:]}"
+)
+def test_public_texts_of_messages_that_no_run_raised_lead_to_their_causes(error):
+    first = explain.find(error["text"], REPRODUCERS)[0]
+    assert (first.name, first.was_raised) == (error["name"], False)
+
+
+def test_most_messages_that_no_run_raised_have_a_public_text():
+    named = {error["name"] for error in MESSAGES}
+    listed = {group.name for group in causes.load() if group.texts}
+    assert len(named & listed) > 0.8 * len(listed)
 
 
 def test_forty_public_reports_and_twenty_unrelated_errors_are_tried():

@@ -8,6 +8,10 @@ messages and keywords were written. A reader who had seen neither messages nor k
 fresh.jsonl, and readers who had not seen fresh.jsonl wrote keywords. classes.toml has the weight of
 each class (5: seen everywhere, 1: seen once) and the reproducers that answer it. unrelated.txt has
 texts about other subjects.
+
+open.jsonl has threads in the order in which generic queries returned them, whatever their subject:
+docs/demand.md has the recipe. A reader who had written no message added the `cause` that the thread
+settles on and, after the answer, the causes that are `right`: ids, or sentences of messages/.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -32,6 +36,7 @@ FRESH = "fresh.jsonl"
 SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
 FIRST = 3  # the number of search results that count
 
+OPEN = "open.jsonl"
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
 # Targets: percentages for each set, counts for unrelated.txt.
@@ -52,6 +57,58 @@ class Asked(NamedTuple):
     pasted: bool
     outcome: str
     said: str  # the ids of the answer
+
+
+class Opened(NamedTuple):
+    """A thread of the open sample and its answer."""
+
+    settled: bool  # the thread names its cause, or its text leaves no doubt
+    answered: bool
+    place: int  # of the right cause among all causes in the answer, from 1; 0 if it is not there
+
+
+def measure_open(file: str, reproducers: list[Reproducer]) -> list[Opened]:
+    lines = (HERE / file).read_text(encoding="utf-8").splitlines()
+    return [ask_open(json.loads(line), reproducers) for line in lines]
+
+
+def ask_open(thread: dict[str, Any], reproducers: list[Reproducer]) -> Opened:
+    shown: list[set[str]] = []
+    for answer in explain.find(thread["pasted"], reproducers):
+        shown += [{cause.see, cause.cause} for cause in answer.causes] or [set(answer.ids)]
+    right = set(thread["right"])
+    places = [place for place, keys in enumerate(shown, 1) if keys & right]
+    return Opened(thread["settled"] != "none", bool(shown), places[0] if places else 0)
+
+
+def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
+    """(outcome, number, share) for the table."""
+    settled = [thread for thread in opened if thread.settled]
+    others = [thread for thread in opened if not thread.settled]
+    counts = (
+        ("answered, of all", sum(thread.answered for thread in opened), len(opened)),
+        ("the right cause first, of the settled", sum(t.place == 1 for t in settled), len(settled)),
+        (
+            f"the right cause among the first {FIRST}, of the settled",
+            sum(0 < thread.place <= FIRST for thread in settled),
+            len(settled),
+        ),
+        (
+            "the right cause anywhere, of the settled",
+            sum(t.place > 0 for t in settled),
+            len(settled),
+        ),
+        (
+            "answered without the right cause, of the settled",
+            sum(thread.answered and not thread.place for thread in settled),
+            len(settled),
+        ),
+        ("not settled by the thread, answered", sum(t.answered for t in others), len(others)),
+    )
+    return [
+        (what, count, f"{100 * count / total:.0f} % of {total}" if total else "-")
+        for what, count, total in counts
+    ]
 
 
 def classes() -> dict[str, Class]:
@@ -133,11 +190,25 @@ def render(
     explained: int,
     near: int,
     strangers: int,
+    opened: Sequence[Opened],
 ) -> str:
     lines = [
         "# What people ask, and what is answered",
         "",
-        "`nox -s demand` writes this page from a sample of public threads about PyTorch failures. If the",
+        "## Threads as they come",
+        "",
+        "These threads were taken in the order in which generic queries returned them, and nobody chose their",
+        "subjects. Recipe: twenty queries such as *pytorch RuntimeError training*, *pytorch CUDA error traceback*,",
+        "*pytorch load checkpoint error*, *huggingface trainer RuntimeError torch* or *torch.compile error*; from each",
+        "the first threads with an error text of PyTorch code that no earlier query returned, at most five. `explain`",
+        "receives the text that the author pasted. A thread is *settled* if it names its cause, or if its text leaves",
+        "no doubt. A reader who had written none of the answers judged them.",
+        "",
+        table(("outcome", "threads", "share"), open_rows(opened), ("threads", "share")),
+        "",
+        "## Threads of known classes",
+        "",
+        "`nox -s demand` writes this page. These threads are about failures of this corpus. If the",
         "author of a thread pasted an error text, `explain` receives this text. Only the first answer counts,",
         "and a list of causes counts as right if it contains the real cause. If a thread describes only a",
         f"symptom, `search` receives the symptom in our own words, and the first {FIRST} results count. We read",
@@ -185,12 +256,19 @@ def render(
     return "\n".join(lines) + "\n"
 
 
-def figure(asked_of: dict[str, list[Asked]], explained: int, strangers: int) -> str:
+def figure(
+    asked_of: dict[str, list[Asked]], explained: int, strangers: int, opened: Sequence[Opened]
+) -> str:
     """The summary for README.md, about the threads that were not used for tuning."""
     asked = asked_of[FRESH]
     pasted = [thread for thread in asked if thread.pasted]
     symptoms = [thread for thread in asked if not thread.pasted]
+    settled = [thread for thread in opened if thread.settled]
+    answered = sum(thread.answered for thread in opened)
+    first = sum(0 < thread.place <= FIRST for thread in settled)
     return (
+        f"- Of {len(opened)} public threads with an error text, taken as they came, `explain` answers {answered}. Of the\n"
+        f"  {len(settled)} whose cause is settled, it names the cause among the first {FIRST} for {first}.\n"
         f"- Of {len(asked)} public threads that nobody had read while the messages were written, {len(pasted)} contain "
         f"an error text\n  and {len(symptoms)} only a symptom. `explain` names the right cause for "
         f"{percent(pasted, RIGHT):.0f} % of the error texts, and `search` for\n  {percent(symptoms, RIGHT):.0f} % of the "
@@ -219,8 +297,9 @@ def main(verbose: bool) -> None:
                     text = thread.get("pasted") or thread["symptom"]
                     click.echo(f"{answer.outcome} {answer.of}: {text}\n    said: {answer.said}")
     strangers = len((HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
-    write(TABLE, render(asked_of, classes_by_name, len(explained), len(near), strangers))
-    write_figure("demand", figure(asked_of, len(explained), strangers))
+    opened = measure_open(OPEN, reproducers)
+    write(TABLE, render(asked_of, classes_by_name, len(explained), len(near), strangers, opened))
+    write_figure("demand", figure(asked_of, len(explained), strangers, opened))
     sys.exit(finish(problems(asked_of, explained, near)))
 
 
