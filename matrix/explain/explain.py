@@ -400,8 +400,10 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     }
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
+    wording = None
     if not best and short and texts[0].first:
-        best = _symptoms(texts[0].first, reproducers)
+        wording = None if texts[0].last_error else _in_words(texts[0].first)
+        best = {} if wording else _symptoms(texts[0].first, reproducers)
     readings = [
         read_out(pattern, read, found[pattern].text)
         for pattern, read in READINGS
@@ -409,7 +411,7 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     ]
     readings = list(dict.fromkeys(filter(None, readings)))
     return Explanation(
-        _answers(best, found, reproducers, readings),
+        _answers(best, found, reproducers, readings, wording),
         next((scan.torch_version for scan in scans if scan.torch_version), None),
         blank=not texts,
         readings=readings,
@@ -433,6 +435,18 @@ def find(text: str | Iterable[str], reproducers: list[Reproducer]) -> list[Answe
 def torch_version(text: str | Iterable[str]) -> str | None:
     """The first torch version that the text names."""
     return look_up(text, []).torch_version
+
+
+def _in_words(line: str) -> tuple[Group, str] | None:
+    """The message whose title or longest keyword is part of the line, and that part, or None."""
+    lowered = line.lower()
+    parts = [
+        (len(words), group, words)
+        for group in causes.load()
+        for words in (group.title, *group.keywords)
+        if words.lower() in lowered
+    ]
+    return max(parts, key=lambda part: part[0])[1:] if parts else None
 
 
 def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
@@ -467,6 +481,7 @@ def _answers(
     found: dict[str, Match],
     reproducers: list[Reproducer],
     readings: list[str],
+    wording: tuple[Group, str] | None = None,
 ) -> list[Answer]:
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     groups = causes.load()
@@ -477,6 +492,8 @@ def _answers(
     for each in groups:
         if texts := [found[pattern] for pattern in each.texts if pattern in found]:
             matches.append((min(texts), "", each))
+    if wording:
+        matches.append((Match(False, 0, 0, wording[1], ""), "", wording[0]))
     answers: list[Answer] = []
     answered: set[str] = set()
     for match, id, group in sorted(matches, key=lambda match: (match[0][:3], match[1])):

@@ -303,6 +303,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
             {
                 "title": group.title,
                 "texts": group.texts,
+                "keywords": group.keywords,
                 "causes": [cause.as_json() for cause in group.causes],
                 "name": group.name,
                 "page": f"messages/{group.name}.html" if group.name in pages else "",

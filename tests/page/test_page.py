@@ -1,6 +1,6 @@
-import json
 import dataclasses
 import gzip
+import json
 import re
 import time
 

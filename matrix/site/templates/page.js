@@ -80,6 +80,14 @@ function compare(a, b) {
   return a.warning - b.warning || b.text.length - a.text.length || b.start - a.start;
 }
 
+// The message whose title or longest keyword is part of the line, and that part.
+function inWords(line, data) {
+  const lowered = line.toLowerCase();
+  const all = data.causes.flatMap((group) => [group.title, ...group.keywords].map((part) => ({ group, part })));
+  const found = all.filter(({ part }) => lowered.includes(part.toLowerCase()));
+  return found.reduce((best, one) => (best && best.part.length >= one.part.length ? best : one), undefined);
+}
+
 function symptomsOf(lines, data) {
   const whole = ({ kind, symptom }) => (kind === "error" ? `^(?:${symptom})$` : symptom);
   const found = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data);
@@ -125,15 +133,16 @@ function find(text, data) {
   const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean)], data);
   const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
   let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
-  if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom) {
-    matches = symptomsOf(lines, data);
-  }
+  const short = !matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom;
+  const words = short && !/(Error|Exception|Warning): /.test(lines[0].text) ? inWords(lines[0].text, data) : undefined;
+  if (short && !words) matches = symptomsOf(lines, data);
   const groupOf = (id) => data.causes.find((group) => group.causes.some((cause) => cause.see === id));
   const hits = [...matches].map(([id, match]) => ({ id, match, group: groupOf(id) }));
   for (const group of data.causes) {
     const match = least(group.texts);
     if (match) hits.push({ id: "", match, group });
   }
+  if (words) hits.push({ id: "", match: { warning: false, text: words.part, start: 0, line: "" }, group: words.group });
   hits.sort((a, b) => compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
   const readings = readingsOf(text, data);
   const answers = [];
