@@ -401,7 +401,8 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
     wording = None
-    if not best and short and texts[0].first:
+    in_texts = any(text in found for group in causes.load() for text in group.texts)
+    if not best and not in_texts and short and texts[0].first:
         wording = None if texts[0].last_error else _in_words(texts[0].first)
         best = {} if wording else _symptoms(texts[0].first, reproducers)
     readings = [

@@ -133,7 +133,8 @@ function find(text, data) {
   const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean)], data);
   const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
   let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
-  const short = !matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom;
+  const inTexts = data.causes.some((group) => group.texts.some((pattern) => found.has(pattern)));
+  const short = !matches.size && !inTexts && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom;
   const words = short && !/(Error|Exception|Warning): /.test(lines[0].text) ? inWords(lines[0].text, data) : undefined;
   if (short && !words) matches = symptomsOf(lines, data);
   const groupOf = (id) => data.causes.find((group) => group.causes.some((cause) => cause.see === id));

@@ -321,12 +321,11 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
     ]
     assert len({group.name for group in groups}) == len(groups)
     for group in groups:
-        if not group.reproducers:  # no page links to this message
-            assert not (whole / f"messages/{group.name}.html").exists()
-            continue
         page = (whole / f"messages/{group.name}.html").read_text(encoding="utf-8")
         named = re.findall(r"<h3>(.*?)</h3>", page)
         assert [html.unescape(one) for one in named] == [one.cause for one in group.causes]
+        assert ("No run here has raised this message" in page) == (not group.was_raised)
+        assert page.count("Source, not run here") == sum(bool(one.source) for one in group.causes)
         for one in group.reproducers:
             its = (whole / f"bugs/{one.id}.html").read_text(encoding="utf-8")
             assert f'href="../../messages/{group.name}.html"' in its
