@@ -1,0 +1,96 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.tensor() of an empty list of boxes has one dimension, so boxes[:, 0] raises"
+# kind = "error"
+# symptom = "too many indices for tensor of dimension 1"
+# messages = ["too many indices for tensor of dimension \\d{1,2}"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/torchgeo/torchgeo/issues/4046",
+#     "https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Object-Detection/issues/16",
+# ]
+# documents = [
+#     "https://github.com/pytorch/vision/issues/2192",
+#     "https://github.com/microsoft/table-transformer/pull/144",
+# ]
+# wrong = '''
+# boxes = torch.tensor(boxes)
+# widths = boxes[:, 2] - boxes[:, 0]
+# '''
+# right = '''
+# boxes = torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4)
+# widths = boxes[:, 2] - boxes[:, 0]
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A detector trains for a while and then fails on an image without objects, always on the same
+images (torchgeo/torchgeo#4046).
+
+A list of n boxes becomes a tensor of shape (n, 4), but torch.tensor([]) has the shape (0,), because
+an empty list does not show how long its rows would be. reshape(-1, 4) gives it the shape (0, 4).
+With the dtype, whole pixels also become float32, as the boxes of other images may be.
+
+Functions that use dimension 1 fail with 'Dimension out of range' instead (pytorch/vision#2192).
+Filtering out these images, as in sgrvinod/a-PyTorch-Tutorial-to-Object-Detection#16, avoids the
+error, but the detector never sees an image without objects.
+"""
+
+import torch
+
+
+def as_they_are(boxes):
+    boxes = torch.tensor(boxes)
+    widths = boxes[:, 2] - boxes[:, 0]
+    return boxes, widths
+
+
+def as_rows_of_four(boxes):
+    boxes = torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4)
+    widths = boxes[:, 2] - boxes[:, 0]
+    return boxes, widths
+
+
+def check(device, read):
+    images = [[[0, 0, 3, 2], [1, 1, 2, 5]], [[2.5, 0, 3.0, 1]], []]
+    targets, all_widths = [], []
+    try:
+        for boxes in images:
+            boxes, widths = read(boxes)
+            targets.append(boxes.to(device))
+            all_widths += widths.tolist()
+    except IndexError as error:
+        return str(error)
+    if all_widths != [3, 1, 0.5] or torch.cat(targets).shape != (3, 4):
+        return f"the widths are {all_widths}"
+
+
+def reproduce(device):
+    return check(device, as_they_are)
+
+
+def control(device):
+    return check(device, as_rows_of_four)
+
+
+def messages(device):
+    try:
+        return torch.ones(3, 4, device=device)[:, 0, 0]
+    except IndexError as error:
+        return str(error)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, messages):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
