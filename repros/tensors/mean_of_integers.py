@@ -1,0 +1,100 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "mean() of a comparison or of integers raises, for example in an accuracy"
+# kind = "error"
+# symptom = "mean\\(\\): could not infer output dtype"
+# messages = [
+#     "mean\\(\\): could not infer output dtype",
+#     "std and var only support floating point and complex dtypes",
+# ]
+# elsewhere = [
+#     "mean\\(\\): input dtype should be either floating point or complex",
+#     "Can only calculate the mean of floating types",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/64897",
+#     "https://github.com/pytorch/pytorch/issues/94909",
+#     "https://github.com/pytorch/pytorch/issues/120173",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.mean.html",
+#     "https://github.com/pyg-team/pytorch_geometric/pull/7735",
+#     "https://github.com/microsoft/mup/pull/33",
+# ]
+# wrong = '''
+# accuracy = (outputs.argmax(1) == labels).mean()
+# '''
+# right = '''
+# accuracy = (outputs.argmax(1) == labels).float().mean()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The accuracy of a batch, the mean of token ids (microsoft/mup#33) or of image bytes cannot be
+computed, although NumPy computes the same line (pytorch#94909).
+
+The result of mean() has the dtype of its input, and no integer or bool dtype can hold the mean
+(aten/src/ATen/native/ReduceOps.cpp). std() and var() fail in the same way. float() comes before the
+mean. For integers above 2**24, use double(), because float32 rounds them.
+
+The end of the message names the dtype. Bool is a comparison or a mask. Long, Int and Byte are
+labels, token ids, counts or images, and often show that an earlier float() is missing.
+"""
+
+import torch
+
+
+def of_bools(outputs, labels):
+    accuracy = (outputs.argmax(1) == labels).mean()
+    return accuracy
+
+
+def of_floats(outputs, labels):
+    accuracy = (outputs.argmax(1) == labels).float().mean()
+    return accuracy
+
+
+def evaluate(device, accuracy_of):
+    outputs = torch.eye(4, 3, device=device)
+    labels = torch.tensor([0, 1, 2, 2], device=device)
+    try:
+        accuracy = accuracy_of(outputs, labels)
+    except RuntimeError as error:
+        return str(error)
+    if accuracy.item() != 0.75:
+        return f"the accuracy is {accuracy.item()}"
+
+
+def reproduce(device):
+    return evaluate(device, of_bools)
+
+
+def control(device):
+    return evaluate(device, of_floats)
+
+
+def messages(device):
+    texts = []
+    for function in (torch.mean, torch.std, torch.var):
+        try:
+            function(torch.arange(3, device=device))
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, messages):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
