@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Normalizing a gray image with the mean and deviation of three channels raises"
+# kind = "error"
+# symptom = "output with shape \\[1, 2, 2\\] doesn't match the broadcast shape \\[3, 2, 2\\]"
+# messages = [
+#     "output with shape \\[[\\d, ]{0,60}\\] doesn.t match the broadcast shape \\[[\\d, ]{1,60}\\]",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/lyeoni/pytorch-mnist-GAN/issues/4",
+#     "https://github.com/L1aoXingyu/pytorch-beginner/issues/31",
+#     "https://github.com/arturml/mnist-cgan/issues/1",
+#     "https://github.com/fungtion/DANN/issues/8",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/broadcasting.html"]
+# wrong = '''
+# mean, std = image.new_tensor([0.5, 0.5, 0.5]), image.new_tensor([0.5, 0.5, 0.5])
+# image.sub_(mean[:, None, None]).div_(std[:, None, None])
+# '''
+# right = '''
+# mean, std = image.new_tensor([0.5]), image.new_tensor([0.5])  # as Normalize((0.5,), (0.5,))
+# image.sub_(mean[:, None, None]).div_(std[:, None, None])
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loader raises at the first image of MNIST or another data set of gray images.
+
+These are the lines of torchvision's Normalize (L1aoXingyu/pytorch-beginner#31). They write in
+place, and an in-place operation cannot give a tensor of one channel the three channels of the
+result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
+
+If the model expects three channels, for example because it is pretrained, use the three numbers and
+repeat the channel first: image = image.repeat(3, 1, 1). The lines without in-place operations,
+(image - mean) / std, raise no error, but return three channels (docs: notes/broadcasting), which do
+not fit a model for gray images.
+"""
+
+import torch
+
+
+def start(device):
+    return torch.tensor([[[0.0, 1.0], [0.5, 0.25]]], device=device)
+
+
+def check(image):
+    if image.tolist() != [[[-1.0, 1.0], [0.0, -0.5]]]:
+        return f"the image has the shape {[*image.shape]}"
+
+
+def reproduce(device):
+    image = start(device)
+    mean, std = image.new_tensor([0.5, 0.5, 0.5]), image.new_tensor([0.5, 0.5, 0.5])
+    try:
+        image.sub_(mean[:, None, None]).div_(std[:, None, None])
+    except RuntimeError as error:
+        return str(error)
+    return check(image)
+
+
+def control(device):
+    image = start(device)
+    mean, std = image.new_tensor([0.5]), image.new_tensor([0.5])  # as Normalize((0.5,), (0.5,))
+    image.sub_(mean[:, None, None]).div_(std[:, None, None])
+    return check(image)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
