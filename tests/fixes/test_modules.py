@@ -525,7 +525,9 @@ def test_a_parameter_that_is_hidden_since_is_not_unfrozen():
     for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # without and with parameters
         nn.utils.parametrize.register_parametrization(model[1], "weight", parametrization)
         with pytest.raises(
-            TypeError, match=r"^weight of 1 \(Para.*\) is no parameter any more: undo first what"
+            TypeError,
+            match=r"^weight of 1 \(Para.*\) is no parameter any more: undo first what was done to it "
+            r"after freeze\(\)$",
         ):
             modules.unfreeze(model)
         assert not model[1].train().training
