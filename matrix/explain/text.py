@@ -19,7 +19,7 @@ from .wrapping import Code, Prose, wrap
 
 NOT_MEASURED = "expected, not measured"
 SHOWN_CAUSES = 3  # maximum number of causes with their checks and lines
-CAUSES_LINES = 22  # of a list of causes, below its title, the matched text and the numbers
+CAUSES_LINES = 20  # of a list of causes, below its title, the matched text and the numbers
 SHORT = 4  # maximum lines of code per cause in a list of causes
 LINES = 18  # maximum lines in a brief answer, below the title, the matched text and the user's line
 
@@ -162,14 +162,12 @@ def causes(
     by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
     absent = {id for id, each in by_id.items() if measured.is_absent(each, version)}
     ordered = sorted(answer.causes, key=lambda cause: cause.see in absent)
-    shown = len(ordered) if everything else SHOWN_CAUSES
-    lines = ["", "Check these causes, most likely first:"]
+    heading = "Check these causes, most likely first:"
     if not answer.was_raised:
-        lines[1] = (
-            "No run here raised this message. Its causes by their sources, most likely first:"
-        )
-    for position, cause in enumerate(ordered[:shown], 1):
-        lines += ["", f" {position}. {cause.cause}", f"    {cause.check}"]
+        heading = "No run here raised this message. Its causes by their sources, most likely first:"
+    blocks = []
+    for position, cause in enumerate(ordered, 1):
+        lines = ["", f" {position}. {cause.cause}", f"    {cause.check}"]
         if cause.cause in answer.named:
             lines.append(f"    the text points to this one: {answer.named[cause.cause]}")
         if cause.see in by_id and everything:
@@ -178,8 +176,13 @@ def causes(
             lines += _start_of(by_id[cause.see], cause.see in absent, with_code=position == 1)
         if cause.source:
             lines.append(Code(f"    source: {cause.source}"))
+        blocks.append(lines)
+    shown = len(ordered) if everything else SHOWN_CAUSES
+    while shown > 1 and not everything and _height(_flat(blocks[:shown])) > CAUSES_LINES:
+        shown -= 1
+    lines = ["", heading, *_flat(blocks[:shown])]
     others = [f" {number}. {each.cause}" for number, each in enumerate(ordered, 1)][shown:]
-    room = max(1, CAUSES_LINES - wrap(lines, 80).count("\n") - 1)
+    room = max(3, CAUSES_LINES - _height(lines))
     if len(others) > room:
         others = [*others[: room - 1], f" ... and {len(others) - room + 1} more"]
     more = []
@@ -188,6 +191,15 @@ def causes(
     elif by_id:
         more = ["", "`torch-repros show ID` shows everything about one of them."]
     return [*lines, *([""] if others else []), *others, *more]
+
+
+def _flat(blocks: list[list[str]]) -> list[str]:
+    return [line for block in blocks for line in block]
+
+
+def _height(texts: list[str]) -> int:
+    """The number of lines in a terminal of 80 columns."""
+    return wrap(texts, 80).count("\n") + 1
 
 
 def _start_of(reproducer: Reproducer, is_absent: bool, with_code: bool) -> list[str]:

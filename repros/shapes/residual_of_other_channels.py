@@ -94,7 +94,7 @@ def check(device, kind, shapes):
 
 
 def reproduce(device):
-    return check(device, Block, [(1, 3, 1), (2, 2, 1), (2, 3, 1)])  # the first two do not raise
+    return check(device, Block, [(1, 3, 1), (2, 2, 1), (2, 3, 1)])  # the first two run
 
 
 def control(device):
