@@ -27,14 +27,16 @@
 """The model works for most recordings and fails for the shortest, or for the rest that a sliding
 window leaves at the end of a file (pyannote/pyannote-audio#1260).
 
-Without padding, each convolution shortens its input, and a stride divides the length (docs:
-torch.nn.Conv1d). A later layer may get fewer samples than its kernel has, and raises the error
-(aten/src/ATen/native/Convolution.cpp). So the message names the length in front of this layer, not
-that of the recording: two convolutions with kernel 3 and stride 2 need 7 samples.
+Without padding, a convolution with a kernel larger than 1 shortens its input, and a stride divides
+the length (docs: torch.nn.Conv1d). A later layer may get fewer samples than its kernel has, and
+raises the error (aten/src/ATen/native/Convolution.cpp). So the message names the length in front of
+this layer and with its padding, not that of the recording: two convolutions with kernel 3 and
+stride 2 need 7 samples.
 
-Fill the end with silence (ksanjeevan/crnn-audio-classification#15). Recordings that are long enough
-stay as they are. If every recording fails, a dimension is in the wrong place, or the model was made
-for a higher sampling rate.
+Fill the end with silence (ksanjeevan/crnn-audio-classification#15), which is zeros in a waveform.
+In a spectrogram in decibels, zeros are loud: pass its lowest value to pad(), as value=. Recordings
+that are long enough stay as they are. If every recording fails, a dimension is in the wrong place,
+or the model was made for a higher sampling rate.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Normalizing a gray image with the mean and deviation of three channels raises"
+# title = "Normalizing a gray image in place with the mean and deviation of three channels raises"
 # kind = "error"
 # symptom = "output with shape \\[1, 2, 2\\] doesn't match the broadcast shape \\[3, 2, 2\\]"
 # messages = [
@@ -16,7 +16,10 @@
 #     "https://github.com/arturml/mnist-cgan/issues/1",
 #     "https://github.com/fungtion/DANN/issues/8",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/notes/broadcasting.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/broadcasting.html",
+#     "https://github.com/pytorch/vision/blob/01460443f64843627a8df98c63ed45849e370a89/torchvision/transforms/v2/functional/_misc.py",
+# ]
 # wrong = '''
 # mean, std = image.new_tensor([0.5, 0.5, 0.5]), image.new_tensor([0.5, 0.5, 0.5])
 # image.sub_(mean[:, None, None]).div_(std[:, None, None])
@@ -29,14 +32,15 @@
 # ///
 """The loader raises at the first image of MNIST or another data set of gray images.
 
-These are the lines of torchvision's Normalize (L1aoXingyu/pytorch-beginner#31). They write in
-place, and an in-place operation cannot give a tensor of one channel the three channels of the
-result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
+These are the lines of Normalize in torchvision.transforms (L1aoXingyu/pytorch-beginner#31). They
+write in place, and an in-place operation cannot give a tensor of one channel the three channels of
+the result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
 
 If the model expects three channels, for example because it is pretrained, use the three numbers and
-repeat the channel first: image = image.repeat(3, 1, 1). The lines without in-place operations,
-(image - mean) / std, raise no error, but return three channels (docs: notes/broadcasting), which do
-not fit a model for gray images.
+repeat the channel first: image = image.repeat(3, 1, 1). Normalize in torchvision.transforms.v2 is
+in place only with inplace=True. Otherwise it raises no error, as (image - mean) / std, but returns
+three channels, which do not fit a model for gray images
+(torchvision/transforms/v2/functional/_misc.py).
 """
 
 import torch

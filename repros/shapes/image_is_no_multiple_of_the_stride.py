@@ -36,10 +36,11 @@ A layer with a stride rounds the size (docs: torch.nn.Conv2d), and the decoder m
 rounded size again. The sum or the loss of the result and an image of the old size raises the error
 (aten/src/ATen/ExpandUtils.cpp).
 
-Fill the last rows and columns with copies of the edge, and crop the output. An image whose size is a
-multiple remains the same. Resizing the image to a multiple also removes the error, but scales the
-output too. A model with torch.cat raises "Sizes of tensors must match", and can be fixed inside: see
-shapes/unet_of_an_odd_size.
+Fill the last rows and columns with copies of the edge, and crop the output. An image whose size is
+a multiple remains the same. If the model enlarges the image n times, as for super-resolution, crop
+the output to n * height and n * width. A volume needs six numbers in edges. Resizing the image to a
+multiple also removes the error, but scales the output too. A model with torch.cat raises "Sizes of
+tensors must match", and can be fixed inside: see shapes/unet_of_an_odd_size.
 """
 
 import torch

@@ -34,7 +34,8 @@ the other is the number of samples that are left for the last batch.
 The DataLoader returns the samples that are left as a smaller batch (docs:
 torch.utils.data.DataLoader), and the loss cannot broadcast the labels of a full batch to it
 (aten/src/ATen/ExpandUtils.cpp). Noise that is made for a fixed batch size has the same effect
-(rythei/DARLA-PyTorch#1).
+(rythei/DARLA-PyTorch#1). If a single sample is left, both are broadcast without an error. BCELoss
+and BCEWithLogitsLoss compare the sizes first, and name them in another message.
 
 With drop_last=True, as proposed in lyeoni/pytorch-mnist-GAN#3, a data set that is smaller than the
 batch size yields no batch at all. Make the tensor from the batch: ones_like() and zeros_like() take

@@ -30,18 +30,23 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights of a pretrained model are loaded without its head, training starts, and optimizer.step()
-raises an error with the two numbers of classes.
+"""The weights of a pretrained model are loaded without its head, training starts, and
+optimizer.step() raises an error with the two numbers of classes.
 
 load_state_dict() of an optimizer compares the number of parameters in each group, and no shapes
 (torch/optim/optimizer.py). So the momentum of the old head is assigned to the new one, and the
 first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start again, and the others keep their
-momentum. For another task, leave out the optimizer's checkpoint altogether
-(neuralmagic/sparseml#1358). Adafactor and LBFGS keep state of other shapes, so these lines do not
-fit them (torch/optim/_adafactor.py, torch/optim/lbfgs.py). If no layer was replaced, the parameters
-of the new model may be in another order.
+momentum. A new layer of the old shape gets the old momentum. For another task, leave out the
+optimizer's checkpoint altogether (neuralmagic/sparseml#1358), and do so too for Adafactor and
+LBFGS, which keep state of other shapes (torch/optim/_adafactor.py, torch/optim/lbfgs.py), for fused
+SGD, and for Adagrad on older releases: both raise another error if only some parameters have state.
+If no layer was replaced, the parameters of the new model may be in another order.
+
+Fused Adam and SGD do not compare the shapes either: without these lines they raise no error, and
+write beyond the memory of the state if the new layer is larger. With one class, old or new, the
+error is "output with shape [...] doesn't match the broadcast shape".
 """
 
 import copy

@@ -25,8 +25,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loop over the batches runs to its end, and then torch.cat(outputs) fails. A small dataset, or one
-whose batches happen to have the same length, works (rapidsai/crossfit#65).
+"""The loop over the batches runs to its end, and then torch.cat(outputs) fails. A small dataset, or
+one whose batches happen to have the same length, works (rapidsai/crossfit#65).
 
 Each batch is padded to its own longest sequence, so the second dimension of the outputs varies.
 torch.cat needs equal sizes in all dimensions except that of the concatenation
@@ -34,8 +34,9 @@ torch.cat needs equal sizes in all dimensions except that of the concatenation
 (docs: torch.nn.utils.rnn.pad_sequence).
 
 Pad the labels in the same way, and let the metric ignore the places where they are padded. The
-predictions for the padding within a batch remain, and only the new places contain -100. Pad token
-ids with the id of the pad token.
+predictions for the padding within a batch remain, and only the new places contain -100, where
+argmax() of logits returns class 0. Pad token ids with the id of the pad token. Convert booleans
+first, because -100 becomes True in them.
 """
 
 import torch

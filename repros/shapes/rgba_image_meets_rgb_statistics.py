@@ -32,9 +32,10 @@ A PNG can have a fourth channel, the transparency, and ToTensor() keeps it (mcho
 mean of three channels cannot be broadcast to four (aten/src/ATen/ExpandUtils.cpp). Loaders that
 call convert("RGB"), as ImageFolder does, never return such an image (pytorch/examples#738).
 
-The slice keeps the colors that transparent pixels have in the file. A PNG can also have a palette,
-or gray and alpha (pillow.readthedocs.io: Concepts), so convert("RGB") is safer if you read the file
-yourself. If a batch fails, the channels are dimension 1: use images[:, :3].
+The slice keeps the colors that transparent pixels have in the file. It is wrong for a JPEG with
+four channels, which is CMYK. A PNG can also have a palette, or gray and alpha
+(pillow.readthedocs.io: Concepts), so convert("RGB") is safer if you read the file yourself. If a
+batch fails, the channels are dimension 1: use images[:, :3].
 """
 
 import torch

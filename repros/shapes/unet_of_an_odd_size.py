@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A U-Net raises on an image whose height or width does not divide by its downsampling"
+# title = "A U-Net raises on an image whose height or width is not divisible by its downsampling"
 # kind = "error"
 # symptom = "Sizes of tensors must match except in dimension 1. Expected size 5 but got size 4"
 # messages = [
@@ -31,8 +31,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The decoder of a U-Net stops at torch.cat([skip, up], 1), and the two sizes in the message differ by
-one pixel.
+"""The decoder of a U-Net stops at torch.cat([skip, up], 1), and the two sizes in the message differ
+by one pixel.
 
 A pooling of 5 rows returns 2, and the upsampling returns 4 of them, one fewer than the skip
 connection has. torch.cat needs equal sizes in all dimensions but one
@@ -44,7 +44,9 @@ Zeros at the lower and right edges fill the missing row and column. A negative p
 helps if the upsampled map is the larger one (docs: torch.nn.functional.pad). Cropping the skip
 connection instead, as in nikhilroxtomar/Retina-Blood-Vessel-Segmentation-in-PyTorch#2, raises no
 error in the model, but the output is smaller than the mask. If the sizes differ by a factor of two,
-the decoder uses the wrong skip connection, and padding only hides it.
+the decoder uses the wrong skip connection, and padding only hides it. If the convolutions have no
+padding, the sizes differ by more: crop the skip connection at its center, as in the original U-Net.
+A volume has a third size: use shape[-3:] and pad the depth as well.
 """
 
 import torch
