@@ -12,6 +12,7 @@
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
 # ]
 # elsewhere = [
+#     "Error\\(s\\) in loading state_dict(?! for)",
 #     "unexpected key \".{1,200}?\" in state_dict",
 #     "missing keys in state_dict: \".{1,200}?\"",
 # ]

@@ -12,7 +12,10 @@
 #     "PytorchStreamReader failed reading file .{1,80}?: invalid header or archive is corrupted",
 #     'unexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted',
 # ]
-# elsewhere = ["PytorchStreamReader failed (?:reading|locating) file .{1,80}?: file read failed"]
+# elsewhere = [
+#     "PytorchStreamReader failed (?:reading|locating) file .{1,80}?: file read failed",
+#     "storage has wrong (?:byte )?size: expected",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/CompVis/stable-diffusion/issues/93",

@@ -11,6 +11,8 @@
 #     "DataLoader worker \\(pid \\d{1,9}\\) is killed by signal: (?:Killed|Terminated|Aborted|Segmentation fault|Illegal instruction|Floating point exception)",
 # ]
 # elsewhere = [
+#     "_error_if(?=_any_worker_fails\\(\\)(?!.{0,40}?DataLoader worker \\(pid))",
+#     "DataLoader worker \\(pid\\(s\\) \\.{3}\\) exited unexpectedly",
 #     "DataLoader worker \\(pid [\\d, ]{1,400}\\) exited unexpectedly",
 #     "Unexpected (?:segmentation fault|floating-point exception) encountered in worker",
 #     "Details are lost due to multiprocessing\\. Rerunning with num_workers=0 may give better error trace",

@@ -11,6 +11,7 @@
 #     "is not on the expected device",
 # ]
 # elsewhere = [
+#     "found at least two devices",
 #     "Passed CPU tensor to MPS op",
 #     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
 #     'Input type \((?:torch\.|CPU)\w{1,20}\) and weight type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) should be the same',

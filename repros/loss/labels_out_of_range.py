@@ -8,6 +8,7 @@
 # symptom = "Target 3 is out of bounds"
 # messages = ["Target -?\\d{1,20} is out of bounds"]
 # elsewhere = [
+#     "Target is out of bounds",
 #     "Assertion .t ?>= ?0 && t ?< ?n_classes. failed",
 #     "cur_target ?>= ?0 && cur_target ?< ?n_classes",
 #     "Assertion .idx_dim ?>= ?0 && idx_dim ?< ?index_size",

@@ -9,6 +9,7 @@
 # messages = [
 #     "The size of tensor a \\(\\d{1,9}\\) must match the size of tensor b \\(\\d{1,9}\\) at non-singleton dimension \\d",
 # ]
+# elsewhere = ["invalid argument \\d: sizes do not match at .{1,150}?[/\\\\]THC?"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/DEVILENMO/Unsupervised-Defect-Detection-Project-Based-on-VAE-GAN-Architecture/issues/3",

@@ -7,6 +7,7 @@
 # kind = "error"
 # symptom = "invalid index of a 0-dim tensor"
 # messages = ["invalid index of a 0-dim tensor"]
+# elsewhere = ["\\.numpy\\(\\)\\[\\d{1,9}\\].{0,40}?too many indices for array"]
 # origin = "design"
 # reports = [
 #     "https://github.com/foolwood/pytorch-slimming/issues/12",
