@@ -1,8 +1,8 @@
 """Reads messages/*.toml, which list messages with several causes and a check for each cause.
 
-The messages in training.toml are raised by reproducers. The other files list messages that no run
-of this project has raised, because they require hardware or an installation that is not available
-for measurements.
+No run of this project has raised a message with `texts`, for example because it requires hardware
+or an installation that is not available for measurements. The other messages are raised by the
+reproducers in `see`, or have no pattern and are only found by their keywords.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .catalog import Reproducer
 from .checked import key, string, strings
 
 MESSAGES = Path(__file__).with_name("messages")
-TRAINING = "training.toml"  # the file with the messages that reproducers raise
+TRAINING = "training.toml"  # the first file that is read
 NAMES = Path(__file__).with_name("messages.txt")  # every name that has ever had a page
 
 
@@ -81,7 +81,7 @@ def load() -> list[Group]:
 
 
 def files() -> list[Path]:
-    """The files of messages; the one with messages that reproducers raise is the first."""
+    """The files of messages, training.toml first."""
     return sorted(MESSAGES.glob("*.toml"), key=lambda path: (path.name != TRAINING, path.name))
 
 
