@@ -33,9 +33,10 @@ array of references to Python objects, which torch cannot read whatever the dtyp
 (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object to a number: False becomes 0, and
 None becomes NaN, so first call dropna() or fillna(). frame.dtypes lists the types of the columns.
 
-If a column contains text, astype() raises an error that quotes it: encode this column, or leave it
-out. An array of strings that are numbers needs astype() too (JDAI-CV/DCL#49). For arrays of
-different shapes, astype() does not help: give them one shape first.
+If a column contains words, astype() raises an error that quotes one: encode this column, or leave
+it out. Dates and pandas.NA raise an error too. An array of strings that are numbers needs astype()
+too (JDAI-CV/DCL#49). For arrays of different shapes, astype() does not help: give them one shape
+first.
 """
 
 from types import SimpleNamespace

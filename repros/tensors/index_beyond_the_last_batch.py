@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loop over range(batch_size) leaves the last batch, which is smaller"
+# title = "A loop over range(batch_size) runs past the end of the last batch if this batch is smaller"
 # kind = "error"
 # symptom = "index 1 is out of bounds for dimension 0 with size 1"
 # messages = ["index -?\\d{1,20} is out of bounds for dimension \\d{1,2} with size \\d{1,12}"]
@@ -30,7 +30,8 @@
 
 A DataLoader returns the remaining samples as a smaller batch (docs: torch.utils.data), so the
 number of samples is len(labels), not batch_size. An image at a fixed position, such as images[1],
-fails if the last batch has one image (xmindflow/deformableLKA#20): use images[0].
+fails if the last batch has one image (xmindflow/deformableLKA#20): use images[0]. If squeeze() is
+called on correct, its dimension is lost in a batch of one: use flatten() instead.
 
 drop_last=True removes the error, but in a test loader it leaves the remaining samples out of the
 result.

@@ -37,6 +37,10 @@ raises at the first row whose length differs (torch/csrc/utils/tensor_new.cpp). 
 the shorter rows with zeros. For another padding token, pass padding_value=tokenizer.pad_token_id. A
 tokenizer of Transformers pads with padding=True (docs: transformers, Padding and truncation).
 
+The batch has the dtype of the first row. If a list of ids may be empty, pass dtype=torch.int64 to
+torch.tensor(), which otherwise returns floats for it. For lists of floats, pass dtype=torch.float32
+because a first row such as [0, 1] would silently cut off the fractions of the other rows.
+
 The padding must not count, so the mask is True only for real tokens. Without it, the mean over the
 sequence includes the padding (popular fix).
 """

@@ -34,7 +34,7 @@ none (ATen/native/TensorShape.h). stack() joins along a new dimension and keeps 
 only some tensors have no dimension, use torch.cat([x.reshape(-1) for x in losses]).
 
 torch.tensor([loss]) for each loss, as in yuanenming/mb-str#3, is fine for a log. In a loss that is
-trained, it cuts the graph, so backward() raises an error.
+trained, it cuts the graph: backward() raises an error or, if other losses are added, ignores it.
 """
 
 import torch

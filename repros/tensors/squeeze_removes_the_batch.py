@@ -35,7 +35,8 @@ the batch dimension if the batch has one sample, so argmax(1) finds only dimensi
 as in squeeze(1).
 
 drop_last=True, as proposed in chenyuntc/scene-baseline#2, removes the short batch from training,
-but the model still cannot predict a single image.
+but the model still cannot predict a single image. A BatchNorm after the pooling still needs two
+images in training, so such a model needs drop_last=True as well.
 """
 
 import torch
