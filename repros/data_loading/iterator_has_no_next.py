@@ -6,7 +6,7 @@
 # title = "The iterator of a DataLoader has had no next() method since torch 1.13"
 # kind = "error"
 # symptom = "DataLoaderIter' object has no attribute 'next'"
-# messages = ["_\\w{6,24}DataLoaderIter. object has no attribute .next\\b"]
+# messages = ["DataLoaderIter. object has no attribute .next\\b"]
 # origin = "design"
 # reports = [
 #     "https://github.com/CompVis/metric-learning-divide-and-conquer/issues/13",
