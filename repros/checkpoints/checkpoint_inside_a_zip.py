@@ -34,11 +34,13 @@
 
 A checkpoint is a zip archive itself, so torch.load() takes the outer archive for the checkpoint. It
 looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), and finds
-weights.pth at the top. If weights.pth is in a folder, the message is 'Expected hasRecord("version")
-to be true, but got false'. Neither message means that the file is damaged.
+weights.pth at the top. If the first file is in a folder, the message is 'Expected
+hasRecord("version") to be true, but got false'. Neither message means that the file is damaged.
 
 Extract the archive once, or read the file out of it as in the corrected code. Extract only the
-outer archive, because weights.pth must stay packed.
+outer archive, because weights.pth must stay packed. If several names end in weights.pth, as with
+ema_weights.pth or the folder __MACOSX of a zip archive from a Mac, the corrected code fails with
+"too many values to unpack": write name = "..." with the full name from the list instead.
 """
 
 import contextlib

@@ -31,8 +31,11 @@
 
 torch.save() writes a zip archive (torch/serialization.py), whatever the name of the file is. Such
 an archive begins with the letters PK, and pickle takes the P for its instruction to load an object
-from outside the file. Only torch.load() reads the archive. To check the format, read the first two
+from outside the file. Read the archive with torch.load(). To check the format, read the first two
 bytes of the file: b"PK" means a zip archive.
+
+Since torch 2.6, torch.load() rejects NumPy arrays and most other objects in the file ("Weights only
+load failed"). If you trust the file, pass weights_only=False.
 
 A persistent_load() of your own, as the message suggests, does not help, because the rest of the
 archive is not a pickle either.

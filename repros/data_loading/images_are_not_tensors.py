@@ -37,14 +37,15 @@
 # ///
 """The loader fails on its first batch, because the dataset returns PIL images.
 
-default_collate() stacks tensors, NumPy arrays and numbers, and looks for them in dicts, lists and
-tuples (torch/utils/data/_utils/collate.py). It accepts no other type, and the message names the
-type of the first sample. Look at the transform: it is missing, it was not passed on to the
-validation set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
+default_collate() stacks tensors, NumPy arrays and numbers, looks for them in dicts, lists and
+tuples, and keeps strings (torch/utils/data/_utils/collate.py). The message names the first type
+that it cannot batch. Look at the transform: it is missing, it was not passed on to the validation
+set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
 
 The corrected code returns the same tensor as torchvision's ToTensor() does for an RGB image: three
 channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch also need one
-size. A mask holds class numbers, so do not divide it by 255. With collate_fn=lambda x: x[0], as in
+size. Use it for images in 8 bits only. A mask holds class numbers: neither convert it to RGB, which
+replaces the numbers by colors, nor divide it by 255. With collate_fn=lambda x: x[0], as in
 modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the first.
 """
 

@@ -31,8 +31,8 @@ In Python 3, the method behind next() is named __next__(). The iterators of a Da
 method next(), which torch 1.13 no longer has (deepspeedai/DeepSpeedExamples#222). The built-in
 function next() works in every release. Downgrading torch is unnecessary.
 
-The iterator contains one epoch. After the last batch, next() raises StopIteration, as the old
-method did. Call iter(loader) only once per epoch: each call starts a new epoch
+The iterator covers one epoch. After the last batch, next() raises StopIteration, as the old method
+did. Call iter(loader) only once per epoch: each call starts a new epoch
 (torch/utils/data/dataloader.py).
 """
 

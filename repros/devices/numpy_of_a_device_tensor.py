@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() of a tensor on a GPU raises, and asks for a copy in host memory"
+# title = "numpy() of a tensor on a GPU fails, and asks for a copy in host memory"
 # kind = "error"
 # symptom = "can't convert \\S{2,10} device type tensor to numpy|Can't call numpy\\(\\) on Tensor"
 # messages = ["can.t convert \\w{2,8}(?::\\d{1,3})? device type tensor to numpy"]
@@ -28,18 +28,20 @@
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it has no memory that NumPy can read" }
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The code works on the CPU. On a GPU it fails in numpy(), np.array(), np.mean() or plt.plot().
+"""The code works on the CPU. On a GPU it fails in numpy(), np.array(), plt.plot(), or np.mean() of
+a list.
 
 A NumPy array shares the memory of its tensor, and NumPy can only read host memory
-(torch/csrc/utils/tensor_numpy.cpp). All functions of NumPy and Matplotlib convert a tensor, or a
-list of tensors, in this way, so the traceback often ends in __array__(). In the usual case, the
-tensors are losses or predictions that a loop collected in a list.
+(torch/csrc/utils/tensor_numpy.cpp). NumPy and Matplotlib convert a list of tensors in this way, so
+the traceback often ends in __array__(). In the usual case, the tensors are losses or predictions
+that a loop collected in a list.
 
 Collect numbers instead: losses.append(loss.item()), or x.detach().cpu() for a tensor. This also
 frees the graph of each step. With cpu() alone (swz30/MPRNet#128), a tensor that requires a gradient
 fails with "Can't call numpy() on Tensor that requires grad". Do not compute a loss that needs a
 gradient with np.sum(): add its terms with Python's sum() (swz30/MPRNet#91). A bfloat16 tensor also
-needs float(), because NumPy has no such type.
+needs float(), because NumPy has no such type. On the CPU, the corrected code copies nothing: add
+copy() for a tensor that changes later, such as a weight.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "init_process_group() raises if a library has already created the process group"
+# title = "init_process_group() fails if a library has already created the process group"
 # kind = "error"
 # symptom = "trying to initialize the default process group twice"
 # messages = ["trying to initialize the default process group twice"]
@@ -30,7 +30,7 @@
 """A script creates its process group and then calls code that creates it too, or the other way
 round.
 
-A process has one default group, and init_process_group() raises if it exists
+A process has one default group, and init_process_group() fails if it exists
 (torch/distributed/distributed_c10d.py). Accelerate, DeepSpeed and Megatron create it themselves
 (huggingface/accelerate#536, NVIDIA/Megatron-LM#521). To find the first call, print
 dist.is_initialized() after each import and each constructor. A second call in the same script

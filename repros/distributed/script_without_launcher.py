@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "python train.py fails in init_process_group() because only torchrun sets RANK"
+# title = "python train.py fails in init_process_group() because no launcher has set RANK"
 # kind = "error"
 # symptom = "environment variable RANK expected, but not set"
 # messages = ["environment variable (?:RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT) expected, but not set"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A standard deviation that is learned as it is turns negative, and Normal() rejects it"
+# title = "A standard deviation learned without a logarithm turns negative, and Normal() rejects it"
 # kind = "error"
 # symptom = "Expected parameter scale .{1,200}GreaterThan\\(lower_bound=0\\.0\\)|^the standard deviation is"
 # messages = [
@@ -48,12 +48,14 @@
 or sample().
 
 A step of the optimizer may carry a parameter, or the output of a linear layer, below zero. Near
-zero the gradients of a standard deviation are large, so a single step is enough. Normal() checks
-its scale (torch/distributions/normal.py). If validation is off, sample() raises in torch.normal()
-instead (leggedrobotics/rsl_rl#124). NaN in the parameter causes the same messages
-(mujocolab/mjlab#291), so print the standard deviation first.
+zero the gradients of a standard deviation are large, so one step of SGD is enough; Adam gets there
+in small steps if the best value is near zero. Normal() checks its scale
+(torch/distributions/normal.py). If validation is off, sample() raises in torch.normal() instead
+(leggedrobotics/rsl_rl#124). NaN in the parameter causes the same messages (mujocolab/mjlab#291), so
+print the standard deviation first.
 
-The corrected code learns the logarithm, and exp() of it is positive (leggedrobotics/rsl_rl#67). To
+The corrected code learns the logarithm, and exp() of it is positive (leggedrobotics/rsl_rl#67), in
+float32 down to -103. If actions without noise drive it lower, bound it with clamp(min=-20). To
 convert an old checkpoint, store the logarithm of std as log_std. If a network computes the standard
 deviation for each input, softplus() grows more slowly (leggedrobotics/rsl_rl#67). With
 std.clamp(min=1e-6), as in unitreerobotics/unitree_rl_mjlab#8, a parameter below zero gets no

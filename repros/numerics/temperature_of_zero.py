@@ -35,14 +35,14 @@
 likely token (karpathy/nanoGPT#738).
 
 logits / 0 is inf or -inf, the softmax of inf is inf / inf, which is NaN, and multinomial() rejects
-NaN (docs: torch.multinomial). On CUDA the same check is an assertion in the kernel (pytorch#7014).
-In the limit of low temperatures, all probability is on the largest logit, so argmax() is right.
+NaN (docs: torch.multinomial). On CUDA the error can be a device-side assertion (pytorch#7014). In
+the limit of low temperatures, all probability is on the largest logit, so argmax() is right.
 
-If the error occurs at an ordinary temperature, the logits contain NaN before the division. Print
-logits.isfinite().all() and look for its cause in the model: float16 that overflows, broken weights,
-or a row in which every token is masked with -inf. Adding 1e-9 to the temperature, as in
-suno-ai/bark#270, works in float32. In float16 the quotient exceeds 65504, and is inf again (compare
-vllm-project/vllm#1623).
+If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. nan
+or inf comes from float16 that overflows or from broken weights, and -inf is a row in which every
+token is masked. Single tokens may be masked with -inf. The corrected code needs one temperature for
+all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270, works in float32. In float16 the
+quotient exceeds 65504, and is inf again (compare vllm-project/vllm#1623).
 """
 
 import torch
