@@ -28,6 +28,7 @@ def test_every_thread_has_a_class_and_something_to_go_by(file: str) -> None:
 
 def test_classes_are_answered_by_reproducers_that_exist() -> None:
     ids = {reproducer.id for reproducer in REPRODUCERS if reproducer.is_current}
+    ids |= {cause.cause for group in causes.load() for cause in group.causes}
     assert set().union(*(class_.answers for class_ in demand.classes().values())) <= ids
 
 
@@ -55,11 +56,14 @@ def test_the_place_of_the_right_cause_in_an_answer_counts() -> None:
         (TWICE, ["amp/unscale_twice"], (True, 1)),
         ("KeyError: 'xyzzy'", ["amp/unscale_twice"], (False, 0)),
     ):
-        thread = {"pasted": pasted, "right": right, "settled": "thread"}
-        assert demand.ask_open(thread, REPRODUCERS)[1:] == expected
-    none = demand.ask_open({"pasted": TWICE, "right": [], "settled": "none"}, REPRODUCERS)
+        thread = {"pasted": pasted, "right": right, "settled": "thread", "half": "sealed"}
+        assert demand.ask_open(thread, REPRODUCERS)[2:] == expected
+    thread = {"pasted": TWICE, "right": [], "settled": "none", "half": "sealed"}
+    none = demand.ask_open(thread, REPRODUCERS)
     assert not none.settled
-    counts = [count for _, count, _ in demand.open_rows([none, demand.Opened(True, True, 3)])]
+    counts = [
+        count for _, count, _ in demand.open_rows([none, demand.Opened("tuning", True, True, 3)])
+    ]
     assert counts == [2, 0, 1, 1, 0, 1]
 
 
@@ -88,9 +92,9 @@ def test_shares_are_weighted_by_how_often_a_class_is_met() -> None:
 
 def test_what_misses_its_share_is_a_problem() -> None:
     good = asked(pasted=(RIGHT, "x"), symptom=(RIGHT, "x"))
-    assert demand.problems({"f": good}, [], ["a"] * 5) == []
+    assert demand.problems({"f": good}, [], ["a"] * demand.FOUND) == []
     bad = asked(pasted=(WRONG, "x"), symptom=(NOTHING, ""))
-    problems = demand.problems({"f": bad}, ["a"], ["a"] * 6)
+    problems = demand.problems({"f": bad}, ["a"], ["a"] * (demand.FOUND + 1))
     assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in problems] == [
         "pasted texts right",
         "pasted texts wrong",

@@ -40,14 +40,15 @@ OPEN = "open.jsonl"
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
 # Targets: percentages for each set, counts for unrelated.txt.
-# The share for symptoms was 77 % with phrases that promised more than the advice fixes.
-PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 70
-EXPLAINED, FOUND = 0, 5
+# The share for symptoms was 77 % with phrases that promised more than the advice fixes. Each new
+# family adds words, so that search finds something for more of the unrelated texts.
+PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 69
+EXPLAINED, FOUND = 0, 8
 
 
 class Class(NamedTuple):
     weight: int
-    answers: frozenset[str]  # ids
+    answers: frozenset[str]  # ids, or sentences of messages/
 
 
 class Asked(NamedTuple):
@@ -62,6 +63,7 @@ class Asked(NamedTuple):
 class Opened(NamedTuple):
     """A thread of the open sample and its answer."""
 
+    half: str  # "tuning": read while messages were written; "sealed": not read
     settled: bool  # the thread names its cause, or its text leaves no doubt
     answered: bool
     place: int  # of the right cause among all causes in the answer, from 1; 0 if it is not there
@@ -78,7 +80,9 @@ def ask_open(thread: dict[str, Any], reproducers: list[Reproducer]) -> Opened:
         shown += [{cause.see, cause.cause} for cause in answer.causes] or [set(answer.ids)]
     right = set(thread["right"])
     places = [place for place, keys in enumerate(shown, 1) if keys & right]
-    return Opened(thread["settled"] != "none", bool(shown), places[0] if places else 0)
+    return Opened(
+        thread["half"], thread["settled"] != "none", bool(shown), places[0] if places else 0
+    )
 
 
 def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
@@ -111,6 +115,14 @@ def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
     ]
 
 
+def _halves(opened: Sequence[Opened]) -> list[tuple[str, str, str]]:
+    sealed, tuning = (
+        open_rows([thread for thread in opened if thread.half == half])
+        for half in ("sealed", "tuning")
+    )
+    return [(what, share, other) for (what, _, share), (_, _, other) in zip(sealed, tuning)]
+
+
 def classes() -> dict[str, Class]:
     read = toml.loads((HERE / "classes.toml").read_text(encoding="utf-8"))
     return {
@@ -127,10 +139,13 @@ def ask(
     """Judges the first answer of explain, or the first results of search, for a thread."""
     accepted = classes_by_name[thread["class"]].answers
     if text := thread.get("pasted"):
-        answers = [set(answer.ids) for answer in explain.find(text, reproducers)[:1]]
+        answers = [
+            {*answer.ids, *(cause.cause for cause in answer.causes)}
+            for answer in explain.find(text, reproducers)[:1]
+        ]
     else:
         answers = [set(result.ids) for result in index.search(thread["symptom"])[:FIRST]]
-    said = ", ".join(sorted(set().union(*answers)))
+    said = ", ".join(sorted(set().union(*answers)))[:500]
     outcome = RIGHT if any(ids & accepted for ids in answers) else WRONG if said else NOTHING
     return Asked(thread["class"], bool(text), outcome, said)
 
@@ -204,7 +219,9 @@ def render(
         "receives the text that the author pasted. A thread is *settled* if it names its cause, or if its text leaves",
         "no doubt. A reader who had written none of the answers judged them.",
         "",
-        table(("outcome", "threads", "share"), open_rows(opened), ("threads", "share")),
+        "The writers of messages read one half of the threads, and not the other half, which is *sealed*.",
+        "",
+        table(("outcome", "sealed", "tuned on"), _halves(opened), ("sealed", "tuned on")),
         "",
         "## Threads of known classes",
         "",
@@ -263,6 +280,7 @@ def figure(
     asked = asked_of[FRESH]
     pasted = [thread for thread in asked if thread.pasted]
     symptoms = [thread for thread in asked if not thread.pasted]
+    opened = [thread for thread in opened if thread.half == "sealed"]
     settled = [thread for thread in opened if thread.settled]
     answered = sum(thread.answered for thread in opened)
     first = sum(0 < thread.place <= FIRST for thread in settled)
