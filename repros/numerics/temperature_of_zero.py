@@ -31,7 +31,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A language model generates text at temperature 0.8, and raises at 0, where people expect the most
+"""A language model generates text at temperature 0.8, and fails at 0, where people expect the most
 likely token (karpathy/nanoGPT#738).
 
 logits / 0 is inf or -inf, the softmax of inf is inf / inf, which is NaN, and multinomial() rejects
