@@ -3,10 +3,11 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Filling masked scores with -1e9 raises in float16, and -inf makes masked rows NaN"
+# title = "Filling masked scores with -1e9 raises in float16, and -inf makes fully masked rows NaN"
 # kind = "error"
 # symptom = "value cannot be converted to type .{2,3}::Half without overflow"
 # messages = ["value cannot be converted to type (?:at|c10)::Half without overflow"]
+# elsewhere = ["value cannot be converted to type (?:at|c10)::BFloat16 without overflow"]
 # origin = "design"
 # reports = [
 #     "https://github.com/NVIDIA/apex/issues/1052",
@@ -26,15 +27,16 @@
 # ///
 """The error appears with half() or autocast, and the same line works in float32 (NVIDIA/apex#1105).
 
-The largest float16 is 65504 (docs: torch.finfo), and a fill with a Python number beyond it is an
-error (NVIDIA/apex#1052). The smallest number of the dtype is far below any score, so its softmax is
-zero. Take the dtype of the tensor that is filled: in InternLM/lmdeploy#3152 it is that of another
-tensor. Under autocast, the dtype of a parameter is float32, but scores can be float16.
+The largest float16 is 65504 (docs: torch.finfo), and a fill with a number beyond it is an error
+(NVIDIA/apex#1052). The smallest number of the dtype is far below any score, so its softmax is zero.
+Take the dtype of the tensor that is filled: in InternLM/lmdeploy#3152 it is that of another tensor.
+Under autocast, the dtype of a parameter is float32, but scores can be float16.
 
 The advice in NVIDIA/apex#1052 is float("-inf"), which makes a row NaN if all its positions are
-masked, such as the row of an empty sequence. In bfloat16, which has the range of float32, -1e9
-raises no error. Add a bias and convert to a smaller dtype before the mask: later, both can turn the
-smallest number into -inf.
+masked, such as the row of an empty sequence. The smallest number gives such a row equal weights.
+Adding -1e9 raises no error, and makes -inf as well. In bfloat16, which has nearly the range of
+float32, -1e9 is no error, but the smallest float32 is. Add a bias and convert to a smaller dtype
+before the mask: later, both can turn the smallest number into -inf.
 """
 
 import math

@@ -34,10 +34,10 @@ lists the types that its parser knows (c10/core/Device.cpp), not the devices of 
 type from the list can still fail later. ROCm builds for AMD also call their GPUs cuda (docs:
 notes/hip).
 
-After the colon of the message is the string that torch received. For upper case, such as "CPU" or
-"CUDA", use lower(). "auto" is a device_map of other libraries and no device. On a Mac, the test is
-torch.backends.mps.is_available(), and the name "mps". Changing the name to "cpu" removes the error,
-but then the GPU is not used.
+The message ends with the type that torch received, without a number: "gpu" for "gpu:0", too. For
+upper case, such as "CPU" or "CUDA", use lower(). "auto" is a device_map of other libraries and no
+device. On a Mac, the test is torch.backends.mps.is_available(), and the name "mps". Changing the
+name to "cpu" removes the error, but then the GPU is not used.
 """
 
 import torch

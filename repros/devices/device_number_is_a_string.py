@@ -30,7 +30,8 @@
 
 An argument of the command line is a string unless the parser converts it, and a string must begin
 with a type, as in "cuda:0" (docs: torch.device). Only an int stands for the GPU of this number
-(AshwinRJ/Federated-Learning-PyTorch#28): use type=int in add_argument().
+(AshwinRJ/Federated-Learning-PyTorch#28): use type=int in add_argument(). A negative number, such as
+-1 for the CPU, is no device for torch: test it first, and use "cpu".
 
 The quotes of the message contain the string that torch received. 'cuda:cuda:0' has the type twice
 (samsledje/ConPLex#34), and in 'cuda:cpu' the argument was the name of another device

@@ -12,8 +12,9 @@
 #     "dim must be an int or None, got <class 'torch\\.Tensor'>",
 # ]
 # elsewhere = [
-#     "argument 'input' \\(position 1\\) must be Tensor, not (?:Softmax|LogSoftmax|Sigmoid|Tanh|LeakyReLU|Dropout)",
-#     'Tanh\.__init__\(\) takes 1 positional argument but 2 were given',
+#     "argument 'input' \\(position 1\\) must be Tensor, not (?:Softmax|LogSoftmax|Sigmoid|Tanh|LeakyReLU|ReLU6|ELU|SELU|CELU|SiLU|Mish|Softplus|Hardswish|Hardsigmoid|GLU|Identity|Dropout)",
+#     '(?:Tanh|LogSigmoid|Softsign|Tanhshrink|Softmax2d)\.__init__\(\) takes 1 positional argument but 2 were given',
+#     "'(?:ReLU|LeakyReLU|GELU|SiLU|Softmax|LogSoftmax|Flatten)' object has no attribute '(?:view|shape|size|dim|reshape|mean|sum)'",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/tencent-quantum-lab/tensorcircuit/issues/97"]
@@ -35,12 +36,13 @@
 A class of torch.nn is created first and called with tensors afterwards: torch.nn.Sigmoid()(x).
 Other classes take the tensor as an option, such as inplace of ReLU (docs: torch.nn.ReLU), and the
 next layer receives a module: "must be Tensor, not ReLU". In torch 2.15, Softmax checks the type of
-dim.
+dim. Dropout(x) compares the tensor with 0 and 1: "Boolean value of Tensor ... is ambiguous".
 
 In forward(), use the function or a layer that __init__() created. Replace Dropout(x) by a layer,
 not by torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
-and BCEWithLogitsLoss, no softmax or sigmoid is needed. The text with Module also appears if a class
-passes an argument to super().__init__(), or misspells its own __init__() as _init_().
+and BCEWithLogitsLoss, no softmax or sigmoid is needed. The same text, with Module in old releases
+and the name of your class in newer ones, appears if that class passes an argument to
+super().__init__(), or misspells its own __init__() as _init_().
 """
 
 import math

@@ -12,6 +12,11 @@
 #     "mat1 and mat2 must have the same dtype, but got Byte and Float",
 # ]
 # elsewhere = [
+#     'Input type \(unsigned char\) and bias type \((?:c10::Half|c10::BFloat16|double)\) should be the same',
+#     "expected scalar type Byte but found (?:Half|BFloat16|Double)",
+#     "mat1 and mat2 must have the same dtype, but got Byte and (?:Half|BFloat16|Double)",
+#     "expected m1 and m2 to have the same dtype, but got: unsigned char",
+#     '"batch_norm" not implemented for .Byte.',
 #     'Input type \(torch\.(?:cuda\.|mps\.)?ByteTensor\) and (?:weight|bias) type \(torch\.(?:cuda\.|mps\.)?FloatTensor\) should be the same',
 #     'Input type \(unsigned char\) and weight type \(float\) should be the same',
 #     'Input type \((?:CPU|CUDA|MPS)ByteType\) and (?:weight|bias) type \((?:CPU|CUDA|MPS)FloatType\) should be the same',
@@ -34,9 +39,11 @@
 """The data was read without ToTensor(), for example by torchvision.io.read_image(), which returns
 uint8 (docs: torchvision.io.read_image).
 
-The weights are float32, and no layer converts its input. The message depends on the layer: a
-convolution without a bias expects Byte but finds Float (pytorch#64145), and a Linear reports Byte
-and Float.
+The weights are float32, and no layer converts its input. The message depends on the layer: on the
+CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145), and a Linear reports
+Byte and Float. Under autocast, which does not convert integers either, BFloat16 or Half stands in
+place of Float, and the line above is right. For a model in another dtype, convert the quotient to
+it.
 
 Calling float() alone, as is often advised, removes the error, but the values are then between 0 and
 255, and a model that was trained on ToTensor() images has seen values between 0 and 1 (docs:

@@ -13,7 +13,7 @@
 # elsewhere = [
 #     "argument '(?:input|indices|self)' \\(position \\d\\) must be Tensor, not (?:numpy\\.)?ndarray",
 #     'conv\dd\(\) received an invalid combination of arguments - got \((?:numpy\.)?ndarray, ',
-#     "torch[/\\\\\\\\]nn[/\\\\\\\\]modules.{0,400}?'numpy\\\\.ndarray' object has no attribute 'dim'",
+#     "torch[/\\\\\\\\]nn[/\\\\\\\\]modules.{0,400}?'(?:numpy\\\\.ndarray|list)' object has no attribute 'dim'",
 # ]
 # origin = "usage"
 # reports = [
@@ -37,11 +37,13 @@
 The types between exclamation marks suggest that the weight, the stride and the padding are wrong
 too, but they are as they should be.
 
-No layer converts its input. A DataLoader does: its batches hold tensors, so the error occurs in
-code that calls the model directly, such as a prediction for one sample. Class numbers of an
+No layer converts its input. The default DataLoader makes tensors of arrays, so an array usually
+comes from code that calls the model directly, such as a prediction for one sample. A batch of a
+TensorDataset is a list that holds tensors, even of a single one: unpack it, as in x, y = batch.
+Other lists of tensors, such as feature maps of different sizes (open-mmlab/mmdetection#4561), need
+torch.stack(), or a loop over the elements: as_tensor() does not accept them. Indices of an
 Embedding need dtype=torch.int64. An image of cv2 or PIL must also become float values between 0 and
-1 in the order [1, channels, height, width]. A list that already holds tensors, such as feature maps
-of different sizes (open-mmlab/mmdetection#4561), needs torch.stack(), or a loop over its elements.
+1 in the order [1, channels, height, width], and needs copy() after image[:, :, ::-1].
 """
 
 import torch

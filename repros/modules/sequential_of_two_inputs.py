@@ -7,7 +7,10 @@
 # kind = "error"
 # symptom = 'forward\(\) takes 2 positional arguments but 3 were given'
 # messages = ['forward\(\) takes \d{1,2} positional arguments? but \d{1,3} were given']
-# elsewhere = ['forward\(\) takes exactly \d{1,2} arguments? \(\d{1,3} given\)']
+# elsewhere = [
+#     'forward\(\) takes exactly \d{1,2} arguments? \(\d{1,3} given\)',
+#     "Sequential\\.forward\\(\\) got an unexpected keyword argument",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/65676",
@@ -32,8 +35,10 @@
 (pytorch#65676).
 
 Sequential.forward() has one parameter, and passes the output of each layer to the next layer
-(torch/nn/modules/container.py). A proposal to accept several inputs was closed (pytorch#22012). A
-ModuleList registers the layers in the same way, so the keys of a checkpoint do not change.
+(torch/nn/modules/container.py). A second input that is passed by name is an "unexpected keyword
+argument". A proposal to accept several inputs was closed (pytorch#22012). A ModuleList numbers its
+layers like a Sequential, so the keys of a checkpoint do not change. If the layers have names, from
+an OrderedDict or add_module(), use a ModuleDict instead, and loop over its values().
 
 If another class is named in front of forward(), look at its signature: the caller passes more than
 the class accepts. In the loop above, call layers that do not need the mask as layer(x). A tuple (x,

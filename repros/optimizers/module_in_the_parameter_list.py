@@ -32,12 +32,13 @@ change.
 An optimizer reads its argument once, without looking into its elements (torch/optim/optimizer.py).
 For a layer (lezcano/geotorch#7), take its parameters(). Module.parameters is a generator inside a
 list (EternalEvan/FlowIE#11), and needs an asterisk, as above. A str is the key of a dictionary
-(pytorch#48778), and needs values(), but not those of a state_dict(): they are detached tensors,
-which never receive a gradient. A tuple comes from named_parameters() on releases that do not accept
-names (zju-bmi-lab/SpikingNeRF#5).
+(pytorch#48778). A parameter group, {"params": ...}, belongs in a list. Other dictionaries need
+values(), but not those of a state_dict(): they are detached tensors, which never receive a
+gradient. A tuple comes from named_parameters() on releases that do not accept names
+(zju-bmi-lab/SpikingNeRF#5).
 
 For two learning rates, pass [{"params": backbone.parameters(), "lr": 0.01}, {"params":
-head.parameters()}].
+head.parameters()}] and lr=0.1, which then holds for the head.
 """
 
 import torch

@@ -33,8 +33,10 @@ its elements are new tensors and no parameters, so the optimizer refuses it
 (torch/optim/optimizer.py).
 
 Iterating over the tensor, as list(prompt) or an asterisk does, gets past this check. The elements
-are results of an operation, so the next error is "can't optimize a non-leaf Tensor" (pytorch#4957).
-In a parameter group, {"params": prompt} without a list is accepted.
+are results of an operation, so the next error is "can't optimize a non-leaf Tensor" (pytorch#4957),
+or "iteration over a 0-d tensor" for a single number. A plain tensor in the list needs
+requires_grad=True, without which the optimizer accepts it and never changes it. In a list of
+parameter groups, {"params": prompt} without an inner list is accepted.
 """
 
 import torch

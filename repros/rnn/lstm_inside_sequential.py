@@ -10,6 +10,10 @@
 #     'argument .input. \(position 1\) must be Tensor, not tuple',
 #     "'tuple' object has no attribute 'dim'",
 # ]
+# elsewhere = [
+#     "argument .(?:input|indices). \\(position \\d\\) must be Tensor, not tuple",
+#     'conv\dd\(\) received an invalid combination of arguments - got \(tuple, ',
+# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/3349"]
 # documents = [
@@ -37,9 +41,11 @@ Sequential passes this tuple on (torch/nn/modules/container.py), but Linear, Dro
 only a tensor. A second LSTM or a BatchNorm1d fails with "'tuple' object has no attribute 'dim'": to
 stack LSTMs without other layers between them, pass num_layers instead.
 
-With padded sequences, [:, -1] is the padding of the shorter sequences, and in a bidirectional layer
-the backward direction has then read only one step. MultiheadAttention also returns a tuple
-(doc-ycm/EEG-ATCNet-pytorch#2). Outside a Sequential, write output, state = lstm(x).
+Without batch_first=True, the last step is outputs[0][-1]: [:, -1] would be the last sequence of the
+batch. With padded sequences, the last step is the padding of the shorter sequences, and in a
+bidirectional layer the backward direction has then read only one step. Outside a Sequential, write
+output, state = lstm(x). MultiheadAttention also returns a tuple (doc-ycm/EEG-ATCNet-pytorch#2), but
+inside a Sequential it already fails because its key and value are missing.
 """
 
 import torch
