@@ -37,7 +37,8 @@ notes/hip).
 The message ends with the type that torch received, without a number: "gpu" for "gpu:0", too. For
 upper case, such as "CPU" or "CUDA", use lower(). "auto" is a device_map of other libraries and no
 device. On a Mac, the test is torch.backends.mps.is_available(), and the name "mps". Changing the
-name to "cpu" removes the error, but then the GPU is not used.
+name to "cpu" removes the error, but then the GPU is not used. The code above also falls back to the
+CPU without a message where CUDA is not available.
 """
 
 import torch

@@ -36,7 +36,8 @@ with a type, as in "cuda:0" (docs: torch.device). Only an int stands for the GPU
 The quotes of the message contain the string that torch received. 'cuda:cuda:0' has the type twice
 (samsledje/ConPLex#34), and in 'cuda:cpu' the argument was the name of another device
 (mjhydri/BeatNet#1): do not put "cuda:" in front of a string that already names a device. 'cuda0'
-lacks the colon. A device is one GPU: for '0,1', set CUDA_VISIBLE_DEVICES=0,1 before the start.
+lacks the colon. A device is one GPU: for '0,1', set CUDA_VISIBLE_DEVICES=0,1 before the start. With
+CUDA_VISIBLE_DEVICES, torch counts from 0 within that list.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An activation class that is called with a tensor creates a module, not the activation"
+# title = "An activation class that is called with a tensor raises TypeError or creates a layer"
 # kind = "error"
 # symptom = '__init__\(\) takes 1 positional argument but 2 were given'
 # messages = [
@@ -40,7 +40,7 @@ dim. Dropout(x) compares the tensor with 0 and 1: "Boolean value of Tensor ... i
 
 In forward(), use the function or a layer that __init__() created. Replace Dropout(x) by a layer,
 not by torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
-and BCEWithLogitsLoss, no softmax or sigmoid is needed. The same text, with Module in old releases
+and BCEWithLogitsLoss, leave softmax and sigmoid out. The same text, with Module in old releases
 and the name of your class in newer ones, appears if that class passes an argument to
 super().__init__(), or misspells its own __init__() as _init_().
 """

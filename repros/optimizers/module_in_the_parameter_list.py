@@ -38,7 +38,8 @@ gradient. A tuple comes from named_parameters() on releases that do not accept n
 (zju-bmi-lab/SpikingNeRF#5).
 
 For two learning rates, pass [{"params": backbone.parameters(), "lr": 0.01}, {"params":
-head.parameters()}] and lr=0.1, which then holds for the head.
+head.parameters()}] and lr=0.1, which then holds for the head. List a parameter that both share only
+once: a duplicate within one list only causes a warning, and SGD then takes its step twice.
 """
 
 import torch
