@@ -34,7 +34,8 @@ Under autocast, the dtype of a parameter is float32, but scores can be float16.
 
 The advice in NVIDIA/apex#1052 is float("-inf"), which makes a row NaN if all its positions are
 masked, such as the row of an empty sequence. The smallest number gives such a row equal weights.
-Adding -1e9 raises no error, and makes -inf as well. In bfloat16, which has nearly the range of
+Adding -1e9 raises no error, and makes -inf as well; multiplying a float16 mask by it can also make
+NaN of its zeros, as in PyTorch 1.13. In bfloat16, which has nearly the range of
 float32, -1e9 is no error, but the smallest float32 is. Add a bias and convert to a smaller dtype
 before the mask: later, both can turn the smallest number into -inf.
 """

@@ -37,7 +37,8 @@ The wrapper is another module, which holds the model in its attribute module
 through model.module (jytime/Mask_RCNN_Pytorch#2). The line with isinstance() works in both cases,
 whereas model.module fails for a model that is not wrapped. Assign net before torch.compile(), which
 returns another class. An assignment, such as model.scale = 2, raises no error, and sets only the
-attribute of the wrapper: write net.scale = 2.
+attribute of the wrapper: write net.scale = 2. Reading a name that the wrapper has itself, such as
+.dim or .device of DistributedDataParallel, raises no error either, and returns its own value.
 
 Use net for attributes, and call model(x) to train. Calling net(x) or a method of net that runs the
 forward pass uses one GPU, and under DistributedDataParallel the ranks no longer average gradients.

@@ -40,10 +40,11 @@ too, but they are as they should be.
 No layer converts its input. The default DataLoader makes tensors of arrays, so an array usually
 comes from code that calls the model directly, such as a prediction for one sample. A batch of a
 TensorDataset is a list that holds tensors, even of a single one: unpack it, as in x, y = batch.
-Other lists of tensors, such as feature maps of different sizes (open-mmlab/mmdetection#4561), need
-torch.stack(), or a loop over the elements: as_tensor() does not accept them. Indices of an
-Embedding need dtype=torch.int64. An image of cv2 or PIL must also become float values between 0 and
-1 in the order [1, channels, height, width], and needs copy() after image[:, :, ::-1].
+Other lists of tensors need torch.stack() or, for feature maps of different sizes
+(open-mmlab/mmdetection#4561), a loop: as_tensor() rejects them, or drops the dimensions of tensors
+of one element. It can share the memory of an array, which an in-place layer then changes. Indices
+of an Embedding need dtype=torch.int64. An image of cv2 or PIL must also become float values between
+0 and 1 in the order [1, channels, height, width], and needs copy() after image[:, :, ::-1].
 """
 
 import torch

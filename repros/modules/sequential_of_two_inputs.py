@@ -31,8 +31,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The error counts self, so "takes 2" means one input. Every layer inside accepts two
-(pytorch#65676).
+"""The error counts self, so "takes 2" means one input. Sequential raises it even if
+every layer inside accepts two (pytorch#65676).
 
 Sequential.forward() has one parameter, and passes the output of each layer to the next layer
 (torch/nn/modules/container.py). A second input that is passed by name is an "unexpected keyword

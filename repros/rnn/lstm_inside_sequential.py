@@ -39,7 +39,7 @@
 An LSTM returns (output, (h_n, c_n)), and a GRU or RNN returns (output, h_n) (docs: torch.nn.LSTM).
 Sequential passes this tuple on (torch/nn/modules/container.py), but Linear, Dropout and ReLU accept
 only a tensor. A second LSTM or a BatchNorm1d fails with "'tuple' object has no attribute 'dim'": to
-stack LSTMs without other layers between them, pass num_layers instead.
+stack LSTMs of one hidden size without other layers between them, pass num_layers instead.
 
 Without batch_first=True, the last step is outputs[0][-1]: [:, -1] would be the last sequence of the
 batch. With padded sequences, the last step is the padding of the shorter sequences, and in a
