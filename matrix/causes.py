@@ -96,10 +96,8 @@ def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
             read, its_problems = _read(path)
         except toml.TOMLDecodeError as error:
             place = re.search(r"line (\d+)", str(error))
-            read, its_problems = (
-                [],
-                [_at(path, int(place[1]) if place else 1, f"not TOML: {error}")],
-            )
+            wrong.append(_at(path, int(place[1]) if place else 1, f"not TOML: {error}"))
+            continue
         groups += read
         wrong += its_problems
     if wrong:  # the other checks would only report these groups as missing

@@ -523,17 +523,17 @@ def _of_group(
     """The causes of a message: first those that the text supports, and last those it excludes."""
 
     def part(pattern: str) -> str:
-        """The part of the text (or else of the readings) that matches the pattern, or ""."""
-        if not pattern:
-            return ""
-        in_readings = _compiled(pattern).search("\n".join(readings))
-        return found[pattern].text if pattern in found else in_readings[0] if in_readings else ""
+        """The part of the text, or else of the readings, that the pattern matches, or ""."""
+        if pattern in found:
+            return found[pattern].text
+        match = _compiled(pattern).search("\n".join(readings)) if pattern else None
+        return match[0] if match else ""
 
     device = _DEVICE.search(match.text)
     never = {
-        reproducer.id
-        for reproducer in by_id.values()
-        if device and reproducer.affected.get(device[0].lower()) == "never"
+        candidate.id
+        for candidate in group.reproducers(by_id)
+        if device and candidate.affected.get(device[0].lower()) == "never"
     }
     possible = [cause for cause in group.causes if cause.see not in never] or list(group.causes)
     speaking = {
@@ -615,29 +615,24 @@ def _ways(pattern: str, unbounded: float) -> float:
     return ways
 
 
+NOT_JAVASCRIPT = "not a regex in JavaScript"
 _PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, ends of text
 
 
 def problems(r: Reproducer) -> list[str]:
-    """Reports patterns in a header that would make `explain` slow or would fail on the site."""
-    wrong = []
-    for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
-        wrong += [
-            f"{r.path}:{r.line_of(key)}: {key}: {pattern!r}: not a regex in JavaScript"
-            for pattern in patterns
-            if _PYTHON_ONLY.search(pattern)
-        ]
-    for pattern in r.texts:
-        at = f"{r.path}:{r.line_of('messages')}: messages: {pattern!r}"
-        wrong += [f"{at}: {problem}" for problem in _slow(pattern)]
+    """Header patterns that would make `explain` slow or fail on the site."""
+    at = f"{r.path}:{r.line_of('messages')}: messages"
+    wrong = [f"{at}: {pattern!r}: {bad}" for pattern in r.texts for bad in _bad(pattern)]
+    at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
+    if _PYTHON_ONLY.search(r.symptom):
+        wrong.append(f"{at}: {NOT_JAVASCRIPT}")
     if _ways(r.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
-        at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
         wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
     return wrong
 
 
 def problems_of_groups() -> list[str]:
-    """Reports such patterns in messages with several causes."""
+    """The same for the patterns of messages with several causes."""
     wrong = []
     for group in causes.load():
         for key, pattern, line in group.patterns:
@@ -646,14 +641,15 @@ def problems_of_groups() -> list[str]:
                 re.compile(pattern)
             except re.error as error:
                 wrong.append(f"{at}: not a regex: {error}")
-                continue
-            if _PYTHON_ONLY.search(pattern):
-                wrong.append(f"{at}: not a regex in JavaScript")
-            wrong += [f"{at}: {problem}" for problem in _slow(pattern)]
+            else:
+                wrong += [f"{at}: {bad}" for bad in _bad(pattern)]
     return wrong
 
 
-def _slow(pattern: str) -> Iterator[str]:
+def _bad(pattern: str) -> Iterator[str]:
+    """The problems of a pattern that is searched for in texts of any length."""
+    if _PYTHON_ONLY.search(pattern):
+        yield NOT_JAVASCRIPT
     if _ways(pattern, math.inf) > WAYS:
         yield "an unbounded or too wide gap; write `.{0,200}?` for `.*`"
     if min(map(len, literals(pattern))) < SHORTEST_LITERAL:

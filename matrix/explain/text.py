@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -41,21 +42,17 @@ class Measured:
 
     def short(self, reproducer: Reproducer) -> str:
         """The affected releases per device, with the date of the newest measurement."""
-        parts = []
-        for device in reproducer.devices:
-            if (specifier := reproducer.affected[device]) == "never":
-                continue
-            standings = self.states.standings(reproducer, device, self.minors).values()
-            date = max((standing.date for standing in standings), default="")
-            parts.append(
-                f"{specifier} on {device} ({f'measured {date}' if date else 'not measured'})"
-            )
-        return f"affects torch {', '.join(parts) or 'on no device'}"
+
+        def how(standings: dict[str, Standing]) -> str:
+            date = _newest(standings)
+            return f"measured {date}" if date else "not measured"
+
+        return self._affects(reproducer, how)
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
         """States whether the user's torch is affected, as measured or as expected by the header."""
         if version is None:
-            return f"affects torch {', '.join(self._since(reproducer)) or 'on no device'}"
+            return self._affects(reproducer, lambda each: self._measured(each) or NOT_MEASURED)
         minor = torches.minor(version)
         oldest, newest = self.releases[0].minor, self.releases[-1].minor
         if Version(minor) < Version(oldest):
@@ -76,14 +73,15 @@ class Measured:
         states = {each.state if each.date else each.expected for each in standings}
         return states <= {"absent", "unavailable"}
 
-    def _since(self, reproducer: Reproducer) -> list[str]:
-        """For each affected device, the releases that the header states, and the measurements."""
-        return [
-            f"{specifier} on {device} ({self._measured(standings) or NOT_MEASURED})"
+    def _affects(self, reproducer: Reproducer, how: Callable[[dict[str, Standing]], str]) -> str:
+        """Per affected device, the releases stated in the header, and how this is known."""
+        parts = [
+            f"{specifier} on {device} ({how(standings)})"
             for device in reproducer.devices
             if (specifier := reproducer.affected[device]) != "never"
             for standings in [self.states.standings(reproducer, device, self.minors)]
         ]
+        return f"affects torch {', '.join(parts) or 'on no device'}"
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
         """For each device, the results on measured releases, and the expected results elsewhere."""
@@ -102,7 +100,7 @@ class Measured:
     def _measured(self, standings: dict[str, Standing]) -> str:
         """ "measured 2026-11-21: absent on 2.2, reproduced on 2.3 to 2.15", or ""."""
         words = tuple(standing.state if standing.date else "" for standing in standings.values())
-        newest = max((standing.date for standing in standings.values()), default="")
+        newest = _newest(standings)
         return f"measured {newest}: {self._spans(words)}" if newest else ""
 
     def _expected(self, standings: dict[str, Standing]) -> str:
@@ -149,6 +147,11 @@ class Measured:
         return ", ".join(
             f"{word} on {torches.span(minors, self.releases)}" for word, minors in spans.items()
         )
+
+
+def _newest(standings: dict[str, Standing]) -> str:
+    """The date of the newest measurement, or "" if there is none."""
+    return max((standing.date for standing in standings.values()), default="")
 
 
 def causes(
@@ -230,12 +233,11 @@ def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
     sentences = _sentences(reproducer)
     links = [*reproducer.reports, *reproducer.documents]
     link = [Code(f"report: {links[0]}")] if links else []
+    where = measured.sentence(reproducer, version) if version else measured.short(reproducer)
     while True:
         lines = [*_change(reproducer), "", f"Why: {' '.join(sentences)}"]
-        where = measured.sentence(reproducer, version) if version else measured.short(reproducer)
-        lines.append(f"{reproducer.id}: {where}")
-        lines += [*link, f"more: torch-repros show {reproducer.id}"]
-        if wrap(lines, 80).count("\n") < LINES:
+        lines += [f"{reproducer.id}: {where}", *link, f"more: torch-repros show {reproducer.id}"]
+        if _height(lines) <= LINES:
             return lines
         if len(sentences) > 1:
             sentences.pop()
