@@ -228,7 +228,11 @@ def create_message(
         if name in listed:
             raise SkeletonError(f"{names} has the name {name!r}; choose another title")
         write_whole(file, text.rstrip("\n") + MESSAGE.format(name=json.dumps(name), title=quoted))
-        write_whole(names, "".join(f"{each}\n" for each in sorted([*listed, name])))
+        try:
+            write_whole(names, "".join(f"{each}\n" for each in sorted([*listed, name])))
+        except BaseException:
+            write_whole(file, text)
+            raise
     except OSError as error:
         raise SkeletonError(f"{error.filename}: {error.strerror}; nothing was written") from None
     return file

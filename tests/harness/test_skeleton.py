@@ -185,6 +185,23 @@ def test_a_message_begins_at_the_end_of_the_file_and_lint_names_what_is_left(tmp
             skeleton.create_message(title, file, names)
 
 
+def test_a_message_whose_name_cannot_be_listed_is_not_written(tmp_path, monkeypatch):
+    file, names = tmp_path / "training.toml", tmp_path / "messages.txt"
+    shutil.copy(causes.MESSAGES / causes.TRAINING, file)
+    shutil.copy(causes.NAMES, names)
+    write, before = skeleton.write_whole, file.read_bytes()
+
+    def fails(path, text):
+        if path == names:
+            raise OSError(28, "No space left on device", str(path))
+        write(path, text)
+
+    monkeypatch.setattr(skeleton, "write_whole", fails)
+    with pytest.raises(skeleton.SkeletonError, match="nothing was written"):
+        skeleton.create_message("xyzzy of the plugh", file, names)
+    assert file.read_bytes() == before
+
+
 def test_lint_names_what_a_rule_lacks(monkeypatch, tmp_path):
     ruled = [
         reproducer for reproducer in catalog.load() if reproducer.id == "amp/clip_before_unscale"
