@@ -219,6 +219,8 @@ def render(
         "receives the text that the author pasted. A thread is *settled* if it names its cause, or if its text leaves",
         "no doubt. A reader who had written none of the answers judged them.",
         "",
+        "`tests/trials/demand/open.jsonl` has the query of each thread. At least 25 of the texts end before their",
+        "error line, because the search that found them shows excerpts.",
         "The writers of messages read one half of the threads, and not the other half, which is *sealed*.",
         "",
         table(("outcome", "sealed", "tuned on"), _halves(opened), ("sealed", "tuned on")),
