@@ -1,8 +1,9 @@
 """Reads messages/*.toml, which list messages with several causes and a check for each cause.
 
-No run of this project has raised a message with `texts`, for example because it requires hardware
-or an installation that is not available for measurements. The other messages are raised by the
-reproducers in `see`, or have no pattern and are only found by their keywords.
+A message with `texts` has no reproducer. Its causes have `wrong` lines, which raise the message in
+a test on every release of torch, or a source, for example because the message requires hardware
+that is not available for measurements. The other messages are raised by the reproducers in `see`,
+or have no pattern and are only found by their keywords.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from . import catalog, checked, toml
 from .catalog import Reproducer
-from .checked import key, string, strings
+from .checked import key, specifier, string, strings
 
 MESSAGES = Path(__file__).with_name("messages")
 TRAINING = "training.toml"  # the first file that is read
@@ -29,6 +30,9 @@ class Cause:
     check: str = key(string)  # how to recognize this cause, and what to change
     see: str = key(string, default="")  # the id of a reproducer with this cause
     source: str = key(string, default="")  # a page that names the cause, if no run has shown it
+    wrong: str = key(string, default="")  # lines that raise the message on a CPU; torch is imported
+    right: str = key(string, default="")  # the same lines without the cause
+    requires: str = key(specifier, default="")  # the releases on which `wrong` raises the message
     supports: str = key(string, default="")  # a regex for texts that speak for this cause
     excludes: str = key(string, default="")  # a regex for texts that speak against this cause
     line: int  # the line number in the file
@@ -53,7 +57,7 @@ class Group:
 
     name: str = key(_is_name)  # the name of its page, messages/NAME.html, to which people link
     title: str = key(string)
-    # regexes for messages that no reproducer raises, where every cause without `see` has a source
+    # regexes for messages that no reproducer raises
     texts: tuple[str, ...] = key(strings, default=())
     causes: tuple[Cause, ...] = key(_tables)  # the most likely cause first
     keywords: tuple[str, ...] = key(strings, default=())  # the symptom in the words of users
@@ -69,6 +73,11 @@ class Group:
             for name in ("supports", "excludes"):
                 if pattern := getattr(cause, name):
                     yield name, pattern, cause.line
+
+    @property
+    def was_raised(self) -> bool:
+        """True if a run of this project has raised the message."""
+        return not self.texts or any(cause.wrong for cause in self.causes)
 
     def reproducers(self, by_id: dict[str, Reproducer]) -> list[Reproducer]:
         return [by_id[cause.see] for cause in self.causes if cause.see in by_id]
@@ -113,8 +122,14 @@ def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
             wrong.append(_at(group.path, group.line, f"{group.name!r} is not in {NAMES.name}"))
         names[group.name] = group
         for cause in group.causes:
-            if group.texts and not (cause.see or cause.source):
-                problem = "it has neither `see` nor `source`, and no run here has shown it"
+            if group.texts and not (cause.see or cause.source or cause.wrong):
+                problem = "it has neither `see` nor `source` nor `wrong`: nothing shows it"
+                wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
+            if bool(cause.wrong) != bool(cause.right) or (cause.wrong and not group.texts):
+                problem = "`wrong` and `right` belong together, in a message with `texts`"
+                wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
+            if cause.requires and not cause.wrong:
+                problem = "`requires` is about the lines under `wrong`, and there are none"
                 wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if not cause.see:
                 continue

@@ -551,7 +551,7 @@ def _of_group(
         match.line,
         speaking,
         group.name,
-        was_raised=not group.texts,
+        was_raised=group.was_raised,
     )
 
 

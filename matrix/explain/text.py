@@ -165,7 +165,7 @@ def causes(
     by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
     absent = {id for id, each in by_id.items() if measured.is_absent(each, version)}
     ordered = sorted(answer.causes, key=lambda cause: cause.see in absent)
-    heading = "Check these causes, most likely first:"
+    heading = "Check this cause:" if len(ordered) == 1 else "Check these causes, most likely first:"
     if not answer.was_raised:
         heading = "No run here raised this message. Its causes by their sources, most likely first:"
     blocks = []
@@ -177,6 +177,9 @@ def causes(
             lines += _everything_of(by_id[cause.see], answer.matched, measured, version)
         elif cause.see in by_id:
             lines += _start_of(by_id[cause.see], cause.see in absent, with_code=position == 1)
+        if cause.wrong and (everything or position == 1):
+            pair = {f"wrong{_on(cause.requires)}": cause.wrong, "right": cause.right}
+            lines += [Code(labelled(label, its, 4)) for label, its in pair.items()]
         if cause.source:
             lines.append(Code(f"    source: {cause.source}"))
         blocks.append(lines)
@@ -385,15 +388,18 @@ def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> di
 
 def advice(reproducer: Reproducer) -> dict[str, str]:
     """Maps a label to the lines to write, without and with the fix."""
-    needs = f" (torch {reproducer.right_requires})" if reproducer.right_requires else ""
     return {
         label: lines
         for label, lines in (
-            (f"right{needs}", reproducer.right),
+            (f"right{_on(reproducer.right_requires)}", reproducer.right),
             ("right, with the fix", reproducer.use),
         )
         if lines
     }
+
+
+def _on(requires: str) -> str:
+    return f" (torch {requires})" if requires else ""
 
 
 def fix(reproducer: Reproducer) -> str:

@@ -181,7 +181,8 @@ class Site:
             "message.html",
             f"messages/{group.name}.html",
             f"{group.title} - torch-repros",
-            f"{group.title}: {len(group.causes)} possible causes, each with a check. "
+            f"{group.title}: {len(group.causes)} possible cause{'s' * (len(group.causes) > 1)}, "
+            "each with a check. "
             + "; ".join(cause.cause for cause in group.causes),
             group=group,
             by_id=self.failure_of,
@@ -303,6 +304,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
             {
                 "title": group.title,
                 "texts": group.texts,
+                "raised": group.was_raised,
                 "keywords": group.keywords,
                 "causes": [cause.as_json() for cause in group.causes],
                 "name": group.name,

@@ -27,7 +27,7 @@ class Group:
     """A message with several causes."""
 
     def __init__(self, group: causes.Group, by_id: dict[str, Reproducer]) -> None:
-        self.title, self.name, self.was_raised = group.title, group.name, not group.texts
+        self.title, self.name, self.was_raised = group.title, group.name, group.was_raised
         self.texts = group.texts
         self.causes = [
             cause if cause.see in by_id else replace(cause, see="") for cause in group.causes

@@ -121,6 +121,22 @@ def test_a_cause_that_no_run_has_shown_needs_a_source(problems):
     (problem,) = problems(NOT_RUN)
     assert problem.startswith("training.toml:7: 'a': it has neither `see` nor `source`")
     assert problems(NOT_RUN.replace('"look" }', '"look", source = "https://example.org" }')) == []
+    assert problems(NOT_RUN.replace('"look" }', '"look", wrong = "1 / 0", right = "1" }')) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ('wrong = "1 / 0"', "`wrong` and `right` belong together"),
+        ('right = "1"', "`wrong` and `right` belong together"),
+        ('requires = ">=2.0"', "`requires` is about the lines under `wrong`"),
+        ('wrong = "1 / 0", right = "1", requires = "2"', "requires: '2' is not"),
+    ],
+)
+def test_lines_that_raise_a_message_have_a_counterpart(problems, keys, text):
+    with_source = '"look", source = "https://example.org", '
+    (problem,) = problems(NOT_RUN.replace('"look" }', f"{with_source}{keys} }}"))
+    assert text in problem
 
 
 def test_the_name_of_a_message_is_listed_once_and_for_ever(problems, tmp_path):

@@ -161,7 +161,7 @@ function find(text, data) {
     const { causes, speaking } = ofGroup(group, match, named, found, readings, data);
     const ids = causes.filter((cause) => cause.see).map((cause) => cause.see);
     [group, ...ids].forEach((one) => seen.add(one));
-    answers.push({ ids, matched, title: group.title, causes, line, named: speaking, page: group.page, raised: !group.texts.length });
+    answers.push({ ids, matched, title: group.title, causes, line, named: speaking, page: group.page, raised: group.raised });
   }
   return answers;
 }
@@ -357,6 +357,10 @@ function showAnswers(text, data, where) {
         const item = element("li", "", element("b", "", ...marked(cause.cause)), element("p", "Check: ", ...marked(cause.check)));
         if (answer.named[cause.cause]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.cause])));
         if (cause.see) item.append(about(cause.see));
+        const needs = cause.requires ? ` (torch ${cause.requires})` : "";
+        for (const [name, lines] of [[`Wrong${needs}`, cause.wrong], ["Right", cause.right]]) {
+          if (lines) item.append(element("p", `${name}:`), element("pre", "", element("code", lines.trim())));
+        }
         if (cause.source) {
           const source = element("a", cause.source);
           source.href = cause.source;
@@ -367,7 +371,7 @@ function showAnswers(text, data, where) {
       const all = element("a", "A page of all its causes");
       all.href = answer.page;
       if (!answer.raised) box.append(element("p", "No run here has raised this message."));
-      box.append(element("p", "Check these causes, most likely first:"), list, element("p", "", all));
+      box.append(element("p", answer.causes.length > 1 ? "Check these causes, most likely first:" : "Check this cause:"), list, element("p", "", all));
     } else {
       const [id] = answer.ids;
       box.append(element("p", "Why: ", ...marked(byId(data).get(id).why)), about(id), element("p", "", link(id, "Everything about it")));
