@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import toml
-
-KEYS = ("select", "ignore", "exclude")
+from .. import checked, toml
+from ..checked import key, strings
 
 
 class SettingsError(Exception):
@@ -16,9 +15,10 @@ class SettingsError(Exception):
 
 @dataclass
 class Settings:
-    select: tuple[str, ...] = ()  # the ids and families to look for; all if empty
-    ignore: tuple[str, ...] = ()  # the ids and families not to look for
-    exclude: tuple[str, ...] = ()  # globs for files and folders to skip
+    # the ids and families to look for; all if empty
+    select: tuple[str, ...] = key(strings, default=())
+    ignore: tuple[str, ...] = key(strings, default=())  # the ids and families not to look for
+    exclude: tuple[str, ...] = key(strings, default=())  # globs for files and folders to skip
     folder: Path | None = field(default=None, compare=False)  # globs are relative to this folder
 
 
@@ -41,9 +41,6 @@ def _read(file: Path) -> Settings:
         section = section.get(name, {}) if isinstance(section, dict) else None
     if not isinstance(section, dict):
         raise SettingsError(f"{file}: [tool.torch-repros.scan] is not a table")
-    for key, value in section.items():
-        if key not in KEYS:
-            raise SettingsError(f"{file}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise SettingsError(f"{file}: {key}: {value!r} is not a list of strings")
-    return Settings(**{key: tuple(value) for key, value in section.items()}, folder=file.parent)
+    for sentence in checked.sentences(Settings, section):
+        raise SettingsError(f"{file}: {sentence}")
+    return Settings(**{name: tuple(value) for name, value in section.items()}, folder=file.parent)

@@ -146,7 +146,7 @@ def in_a_test(code: Code, node: ast.AST) -> bool:
     )
 
 
-def given(call: ast.Call, position: int, name: str) -> bool:
+def is_passed(call: ast.Call, position: int, name: str) -> bool:
     return argument(call, position, name) is not None
 
 
@@ -252,7 +252,7 @@ def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
     )
 
 
-def default(code: Code, node: ast.AST | None) -> ast.expr | None:
+def default_value(code: Code, node: ast.AST | None) -> ast.expr | None:
     """The default of the parameter that the node reads, either directly or through self.x.
 
     Returns None if a call in this file passes, or may pass, a value for the parameter.
@@ -295,7 +295,7 @@ def default(code: Code, node: ast.AST | None) -> ast.expr | None:
             continue
         if not isinstance(above, ast.Call) or (above.func is not use and not _is_super(above)):
             return None  # the function is passed on, as in partial(), a table or a subclass
-        if above.func is use and (has_unpacked(above) or given(above, position, name)):
+        if above.func is use and (has_unpacked(above) or is_passed(above, position, name)):
             return None
     return usual[name]
 
@@ -308,7 +308,7 @@ MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eva
 WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
 
 
-def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
+def creating_call(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
     """The call that created an object, such as Net(3) for `model = Net(3).to(device)`.
 
     Wrappers, such as `model = DataParallel(model)`, are unwrapped. A parameter is traced to its
@@ -353,7 +353,7 @@ def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
         return None
     position = parameters.index(path(name))
     makers = [
-        made(code, argument(call, position, path(name)), depth - 1)
+        creating_call(code, argument(call, position, path(name)), depth - 1)
         for call in code.calls.get(function.name, ())
         if isinstance(call.func, ast.Name) and code.function(call) is not function
     ]

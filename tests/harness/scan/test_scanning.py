@@ -388,7 +388,7 @@ def test_settings_are_those_of_the_nearest_pyproject(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[tool.torch-repros.scan]\nselct = []", "unknown key 'selct'; expected one of select,"),
+        ("[tool.torch-repros.scan]\nselct = []", "selct: unknown key; expected one of select,"),
         ('[tool.torch-repros.scan]\nselect = "amp"', "select: 'amp' is not a list of strings"),
         ("[tool.torch-repros.scan]\nselect = [1]", "is not a list of strings"),
         ("[tool.torch-repros]\nscan = 3", "is not a table"),

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant
-from ...training import default, in_a_test, is_dead
+from ...training import default_value, in_a_test, is_dead
 from .. import needs
 
 
@@ -15,7 +15,7 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
         context = argument(call, -1, "multiprocessing_context")
         if workers is None or in_a_test(code, call) or is_dead(code, call):
             continue
-        if 0 in (constant(code.value(workers)), constant(default(code, workers))):
+        if 0 in (constant(code.value(workers)), constant(default_value(code, workers))):
             continue
         if not code.torch(call.func) or constant(context) == "fork":
             continue

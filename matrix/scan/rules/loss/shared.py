@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, argument, last_name, path, place, receiver, source
-from ...training import certain, criterion, is_module, made, softened
+from ...training import certain, creating_call, criterion, is_module, softened
 
 KL_DIV = ("kl_div", "KLDivLoss")
 
@@ -24,7 +24,7 @@ def losses_with_score(
         if code.torch(call.func) == function:
             yield call, score
         elif isinstance(call.func, ast.Call) or path(call.func):
-            maker = made(code, call.func)
+            maker = creating_call(code, call.func)
             if maker is not None and maker is not call and code.torch(maker.func) == module:
                 yield call, score
 
@@ -50,7 +50,7 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
     if code.full(value.func) in ("self", "self.forward"):
         owner = code.owner(value)
         return ends_so(code, owner, function, module, depth) if owner is not None else ""
-    maker = made(code, value.func) if path(value.func) else None
+    maker = creating_call(code, value.func) if path(value.func) else None
     if maker is None:
         return ""
     if code.torch(maker.func) == module:

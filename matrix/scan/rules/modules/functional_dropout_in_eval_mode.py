@@ -18,7 +18,7 @@ from ...code import (
     receiver,
     source,
 )
-from ...training import default, is_dead, is_fragment, is_network, without_grad
+from ...training import default_value, is_dead, is_fragment, is_network, without_grad
 from .. import needs
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d")  # alpha_dropout's default is False
@@ -77,7 +77,7 @@ def _can_drop(code: Code, p: ast.expr | None) -> bool:
     value = code.value(p)
     if value is None and isinstance(p, ast.Name):
         return False  # a caller of the method may pass 0
-    if constant(default(code, p)) == 0:
+    if constant(default_value(code, p)) == 0:
         return False
     return value is None or (constant(value) != 0 and not _asks_for_mode(value))
 

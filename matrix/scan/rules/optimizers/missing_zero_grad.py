@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, path, source
-from ...training import OPTIMIZERS, backwards, in_a_test, is_dead, made, optimizer_steps
+from ...training import OPTIMIZERS, backwards, creating_call, in_a_test, is_dead, optimizer_steps
 from .. import needs
 from .shared import has_no_closure, optimizer_of
 
@@ -75,7 +75,7 @@ def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
     at -= at > 0 and isinstance(code.parent[function], ast.ClassDef)  # self
     passed = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
     optimizers = [value for value in passed if value is not None and ast.unparse(value) != "None"]
-    return [made(code, optimizer) for optimizer in optimizers]
+    return [creating_call(code, optimizer) for optimizer in optimizers]
 
 
 def _is_configured(maker: ast.Call) -> bool:

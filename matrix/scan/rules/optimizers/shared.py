@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...code import Code, argument, last_name, path, receiver
-from ...training import is_optimizer, is_scaler, made
+from ...training import creating_call, is_optimizer, is_scaler
 
 
 def optimizer_of(code: Code, step: ast.Call) -> ast.expr | None:
@@ -22,7 +22,7 @@ def is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
         return False
     if ast.dump(cleared) == ast.dump(stepped):
         return is_optimizer(code, cleared)
-    maker = made(code, stepped)
+    maker = creating_call(code, stepped)
     params = argument(maker, 0, "params") if maker is not None else None
     return (
         isinstance(params, ast.Call)

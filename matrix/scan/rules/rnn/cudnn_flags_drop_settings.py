@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...code import Code, Hit, has_unpacked, source
-from ...training import given
+from ...training import is_passed
 from .. import needs
 
 
@@ -13,7 +13,7 @@ def cudnn_flags_drop_settings(code: Code) -> Iterator[Hit]:
         if (
             code.full(call.func) == "torch.backends.cudnn.flags"
             and (call.args or call.keywords)
-            and not given(call, 0, "enabled")
+            and not is_passed(call, 0, "enabled")
             and not has_unpacked(call)
         ):
             yield Hit(call, f"{source(call)} does not pass `enabled`, so it switches cuDNN off")

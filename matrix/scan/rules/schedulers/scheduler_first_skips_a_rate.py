@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, is_none, path, place, receiver, source
-from ...training import functions_called, is_dead, made, optimizer_steps
+from ...training import creating_call, functions_called, is_dead, optimizer_steps
 from .. import needs
 from .shared import is_bare, is_maker
 
@@ -47,7 +47,7 @@ def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
         return True
     makers = [maker for maker in code.values(scheduler) if not is_none(maker)]
     if len(makers) == 1 and makers[0] is None:
-        makers = [made(code, scheduler)]
+        makers = [creating_call(code, scheduler)]
     return bool(makers) and all(
         is_maker(code, maker) and not code.made_by(maker, "ReduceLROnPlateau") for maker in makers
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...code import Code, constant, has_unpacked, last_name, names, path, receiver
-from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
+from ...training import SCHEDULERS, creating_call, is_dead, is_scheduler, optimizer_steps
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
 
@@ -41,7 +41,7 @@ def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
         step
         for step in code.calls.get("step", ())
         if receiver(step) is not None
-        and (code.value(receiver(step)) is maker or made(code, receiver(step)) is maker)
+        and (code.value(receiver(step)) is maker or creating_call(code, receiver(step)) is maker)
     ]
 
 
