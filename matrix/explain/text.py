@@ -234,8 +234,9 @@ def brief(answer: Answer, measured: Measured, version: str | None) -> list[str]:
     """
     reproducer = answer.reproducers[0]
     sentences = _sentences(reproducer)
-    links = [*reproducer.reports, *reproducer.documents]
-    link = [Code(f"report: {links[0]}")] if links else []
+    links = [f"report: {url}" for url in reproducer.reports]
+    links += [f"document: {url}" for url in reproducer.documents]
+    link = [Code(text) for text in links[:1]]
     where = measured.sentence(reproducer, version) if version else measured.short(reproducer)
     while True:
         lines = [*_change(reproducer), "", f"Why: {' '.join(sentences)}"]

@@ -157,6 +157,19 @@ def test_the_full_text_has_the_code_the_states_and_the_sources(reproducer, measu
         assert part in shown
 
 
+def test_the_brief_answer_names_one_report_or_else_a_document(reproducer, measured):
+    shown = text.brief(reproducer_answer(reproducer), measured, None)
+    assert "report: https://github.com/someone/project/issues/1" in shown
+    alone = replace(reproducer, reports=())
+    shown = text.brief(reproducer_answer(alone), measured, None)
+    assert "document: https://example.org/2" in shown
+    assert not any(line.startswith("report: ") for line in shown)
+
+
+def reproducer_answer(reproducer):
+    return Answer("matched", [reproducer], [], reproducer.title)
+
+
 def test_what_is_retired_says_why(reproducer, measured):
     retired = replace(reproducer, retired="never was a bug")
     assert "retired: never was a bug" in "\n".join(text.full_text(retired, measured, None))
