@@ -64,10 +64,11 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
     the numbers in the text), answers (best first, each with title, page (its address on the site),
     was_raised (by a run of this project), matched, line, ids, causes with cause, check, see,
-    source, supports and excludes (patterns of texts) and named_by, and reproducers with id, title,
-    kind, wrong, right and the torch that it needs (right_requires), fix, the lines that use it
-    (use), which to prefer (choice), where this text was raised (text), affected and on_torch: per
-    device state, date and expected), and guesses (ids, title).
+    source, supports and excludes (patterns of texts), wrong and right (lines that raise the message,
+    and the same lines without the cause), requires (the torch that they need) and named_by, and
+    reproducers with id, title, kind, wrong, right and the torch that it needs (right_requires),
+    fix, the lines that use it (use), which to prefer (choice), where this text was raised (text),
+    affected and on_torch: per device state, date and expected), and guesses (ids, title).
 
     Exit status: 0 if something matches, 1 otherwise.
     """
