@@ -17,6 +17,7 @@ from pathlib import Path
 
 from . import advice, catalog, causes, devices, torches
 from .catalog import Reproducer
+from .diagnose import checklists
 from .evidence import grid, headers, records
 from .evidence.schema import Record
 from .evidence.states import States
@@ -105,6 +106,7 @@ def lint(
         problems += device_problems(devices.ROWS)
         listed = set(causes.NAMES.read_text(encoding="utf-8").split())
         problems += causes.problems(reproducers, listed) or explain.problems_of_groups()
+        problems += checklists.problems({each.id for each in reproducers if each.is_current})
     return problems
 
 

@@ -35,6 +35,7 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros explain crash.log              what an error means, its fix
     torch-repros exec -- python train.py        run it, explain its failure
     torch-repros search "loss stays constant"   find a failure without an error
+    torch-repros diagnose                       what to check for a vague symptom
     torch-repros scan src                       find failures in code
     torch-repros run --python PATH              run everything on that torch
     torch-repros vendor amp --into DIR          copy a fix into your project
@@ -66,6 +67,7 @@ def main(context: click.Context, repros: Path) -> None:
 
 
 main.add("Diagnose", "answering", "explain", "exec", "search")
+main.add("Diagnose", "diagnosing", "diagnose")
 main.add("Diagnose", "listing", "show", "list")
 main.add("Diagnose", "answering", "compare", "cite")
 main.add("Diagnose", "scanning", "scan")

@@ -64,11 +64,12 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
     the numbers in the text), answers (best first, each with title, page (its address on the site),
     was_raised (by a run of this project), matched, line, ids, causes with cause, check, see,
-    source, supports and excludes (patterns of texts), wrong and right (lines that raise the message,
-    and the same lines without the cause), requires (the torch that they need) and named_by, and
-    reproducers with id, title, kind, wrong, right and the torch that it needs (right_requires),
-    fix, the lines that use it (use), which to prefer (choice), where this text was raised (text),
-    affected and on_torch: per device state, date and expected), and guesses (ids, title).
+    source, supports and excludes (patterns of texts), wrong and right (lines that raise the
+    message, and the same lines without the cause), requires (the torch that they need) and
+    named_by, and reproducers with id, title, kind, wrong, right and the torch that it needs
+    (right_requires), fix, the lines that use it (use), which to prefer (choice), where this text
+    was raised (text), affected and on_torch: per device state, date and expected), and guesses
+    (ids, title).
 
     Exit status: 0 if something matches, 1 otherwise.
     """
@@ -131,7 +132,7 @@ def _print_explanation(
     if guesses:
         say("Nothing here fits. The nearest by its words (guesses):")
         for guess in guesses:
-            say("  " + ": ".join(([] if guess.causes else guess.ids) + [guess.title]))
+            say("  " + (guess.title if guess.causes else f"{guess.address}: {guess.title}"))
     if explanation.last_error:
         say(f"Report it: {NEW_ISSUE}")
     else:
@@ -269,9 +270,13 @@ def search(words: tuple[str, ...], limit: int) -> None:
     """
     entries = searching.Index(options.select(())).search(" ".join(words))[:limit]
     for entry in entries:
-        options.say(entry.title if entry.causes else entry.ids[0], bold=True)
+        options.say(entry.title if entry.causes else entry.address, bold=True)
         if not entry.causes:
-            options.say([f"  {entry.title}", f"  fix: {text.fix(entry.reproducers[0])}"])
+            options.say(f"  {entry.title}")
+        if entry.checklist:
+            options.say("  what to check, in which order")
+        elif not entry.causes:
+            options.say(f"  fix: {text.fix(entry.reproducers[0])}")
         for cause in entry.causes:
             see = f" ({cause.see})" if cause.see else ""
             options.say(f"  - {cause.cause}{see}")

@@ -1,4 +1,5 @@
-"""Finds reproducers and lists of causes for a symptom in a user's words, if any entry is close.
+"""Finds reproducers, lists of causes and checklists for a symptom, if any entry is close.
+
 SQLite's full-text search ranks the entries with BM25 over stemmed words. The title and the search
 phrases have the largest weights. BM25 also ranks entries that have little to do with the query, so
 entries that are not close are omitted. An entry is close if one of its phrases (title, search
@@ -19,6 +20,8 @@ from pathlib import Path
 from .. import causes
 from ..catalog import Reproducer
 from ..causes import Cause
+from ..diagnose import checklists
+from ..diagnose.checklists import Checklist
 
 STOP_WORDS = frozenset(
     "a about after all also although am an and any are as at be because been but by"
@@ -46,6 +49,9 @@ IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 # The number of query words that one phrase must contain (all words, if the query is shorter), and
 # the share of the weight that all phrases together must contain.
 WORDS, SHARE = 2, 0.2
+# The share of their words that a query and a phrase of a checklist must have in common for the
+# checklist to come before all reproducers.
+SAME = 0.75
 # The same limits for a query that is probably not about a symptom: the text of an error (which
 # explain handles), a "how" or "what" question, or a query about another library, an installation or
 # a driver.
@@ -67,15 +73,23 @@ ELSEWHERE = frozenset(
 
 @dataclass
 class Found:
-    """A reproducer, or a list of causes."""
+    """A reproducer, a list of causes, or a checklist."""
 
     title: str
     reproducers: list[Reproducer]
     causes: tuple[Cause, ...]  # empty for a reproducer
+    checklist: Checklist | None = None
 
     @property
     def ids(self) -> list[str]:
         return [reproducer.id for reproducer in self.reproducers]
+
+    @property
+    def address(self) -> str:
+        """What the user types to read more: an id, or the command for a checklist."""
+        if self.checklist:
+            return f"torch-repros diagnose {self.checklist.name}"
+        return self.ids[0]
 
 
 class Index:
@@ -83,18 +97,19 @@ class Index:
 
     def __init__(self, reproducers: list[Reproducer]) -> None:
         self._found: list[Found] = []  # the entry for each row of `pages`
+        self._lengths = [0]  # phrase -> its number of words; the rows of `phrases` start at 1
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(TABLES)
         for row, (entry, phrases, page) in enumerate(_entries(reproducers), 1):
             self._found.append(entry)
             self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
             rows = [(phrase, row) for phrase in phrases]
+            self._lengths += [len(_words(phrase)) for phrase in phrases]
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
         """The entries that are close to the query, best first."""
-        words = list(dict.fromkeys(re.findall(r"[^\W_]+", _usual(query))))
-        words = [word for word in words if word not in STOP_WORDS]
+        words = _words(_usual(query))
         if not words:
             return []
         weight = 0.0
@@ -119,8 +134,15 @@ class Index:
             if max(count[row].values()) >= least and of_words >= share * weight
         }
         any_of = " OR ".join(f'"{word}"' for word in words)
-        ranked = self._database.execute(BEST, (any_of,))
-        return [self._found[row - 1] for (row,) in ranked if row in close]
+        ranked = [row for (row,) in self._database.execute(BEST, (any_of,)) if row in close]
+        ranked.sort(key=lambda row: not self._is_vague(row, len(words), count[row]))
+        return [self._found[row - 1] for row in ranked]
+
+    def _is_vague(self, row: int, words: int, count: dict[int, int]) -> bool:
+        """True for a checklist, if one of its phrases and the query have almost the same words."""
+        return self._found[row - 1].checklist is not None and any(
+            shared >= SAME * max(words, self._lengths[phrase]) for phrase, shared in count.items()
+        )
 
 
 def phrases_of(id: str, folder: Path = PHRASES) -> list[str]:
@@ -142,6 +164,12 @@ def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
             if not line.strip() or line in lines[: number - 1]
         ]
     return wrong
+
+
+def _words(text: str) -> list[str]:
+    """The words that say something, each once."""
+    words = dict.fromkeys(re.findall(r"[^\W_]+", text))
+    return [word for word in words if word not in STOP_WORDS]
 
 
 @cache
@@ -178,6 +206,10 @@ def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tupl
             text = " ".join(f"{cause.cause} {cause.check}" for cause in group.causes)
             entry = Found(group.title, group.reproducers(by_id), group.causes)
             entries.append((entry, [entry.title, *words], (entry.title, list(words), "", text, "")))
+    for checklist in checklists.load():
+        words = checklist.phrases
+        entry = Found(checklist.title, [], (), checklist)
+        entries.append((entry, [entry.title, *words], (entry.title, list(words), "", "", "")))
     return [
         (
             entry,

@@ -14,7 +14,18 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 GROUND |= {"checked", "printing"}
 # Each group may import the groups before it.
-ORDER = ["ground", "vendoring", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
+ORDER = [
+    "ground",
+    "vendoring",
+    "evidence",
+    "run",
+    "diagnose",
+    "explain",
+    "scan",
+    "site",
+    "beside",
+    "commands",
+]
 BESIDE = {"advice", "checks", "skeleton"}  # single modules that the commands call
 
 

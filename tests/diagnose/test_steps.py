@@ -1,0 +1,60 @@
+"""Runs the code of each step on programs with each of its outcomes."""
+
+import importlib
+import sys
+
+import pytest
+import torch
+
+from matrix.diagnose import checklists
+
+STEPS = checklists.steps()
+CASES = [
+    pytest.param(step, module, number, setup, id=f"{step.name}-{number}-{setup.__name__}")
+    for step in STEPS.values()
+    for module in [importlib.import_module(f"tests.diagnose.setups.{step.name.replace('-', '_')}")]
+    for number, setups in enumerate(module.OUTCOMES)
+    for setup in setups
+]
+
+
+def outcomes(step, setup):
+    """The numbers of the outcomes that are true after the code has run."""
+    names = setup()
+    exec(compile(step.code, f"{step.name}.py", "exec"), names)
+    return [number for number, outcome in enumerate(step.outcomes) if eval(outcome.when, names)]
+
+
+def _on_a_rank(rank, step, module, setup, file, queue):
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{file}", rank=rank, world_size=module.RANKS
+    )
+    seen = outcomes(step, setup)
+    if rank == 0:
+        queue.put(seen)
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize(("step", "module", "number", "setup"), CASES)
+def test_a_step_tells_its_outcomes_apart(step, module, number, setup, capfd, tmp_path):
+    if hasattr(module, "RANKS"):
+        context = torch.multiprocessing.get_context("fork")
+        queue = context.SimpleQueue()
+        torch.multiprocessing.start_processes(
+            _on_a_rank,
+            (step, module, setup, tmp_path / "ranks", queue),
+            nprocs=module.RANKS,
+            start_method="fork",
+        )
+        seen = queue.get()
+    else:
+        seen = outcomes(step, setup)
+    assert seen == [number], capfd.readouterr().out
+    sys.stdout.flush()
+    assert capfd.readouterr().out.strip(), "the code prints nothing"
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_each_outcome_has_a_setup(step):
+    module = importlib.import_module(f"tests.diagnose.setups.{step.name.replace('-', '_')}")
+    assert [bool(setups) for setups in module.OUTCOMES] == [True] * len(step.outcomes)
