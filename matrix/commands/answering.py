@@ -137,6 +137,7 @@ def _print_explanation(
         say(f"Report it: {NEW_ISSUE}")
     else:
         say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
+        say("Or check step by step: torch-repros diagnose")
 
 
 def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:

@@ -55,7 +55,7 @@ def diagnose(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
         click.echo(json_text(_as_json(checklist)))
         return
     options.say(checklist.title, bold=True)
-    options.say(["", *_introduction(checklist)])
+    options.say(["", checklist.introduction])
     titles = {each.id: each.title for each in options.select(())}
     by_name = checklists.steps()
     for number, name in enumerate(checklist.steps, 1):
@@ -96,17 +96,6 @@ def _choose() -> Checklist | None:
     return None if answer == "q" else listed[int(answer) - 1]
 
 
-def _introduction(checklist: Checklist) -> list[str]:
-    """What the code uses without defining it."""
-    code = "\n".join(checklists.steps()[name].code for name in checklist.steps)
-    used = checklists.free_names(code)
-    names = [f"{name} ({what})" for name, what in checklists.NAMES.items() if name in used]
-    return [
-        f"The lines use your {', '.join(names)}. They change the model, so start each check in a "
-        "fresh program, just before the training loop."
-    ]
-
-
 def _ask(step: Step, titles: dict[str, str]) -> bool:
     """Asks what the check printed, and says what it means. Returns False to stop."""
     letters = string.ascii_lowercase[: len(step.outcomes)]
@@ -124,7 +113,7 @@ def _ask(step: Step, titles: dict[str, str]) -> bool:
 
 def _conclusion(outcome: Outcome, titles: dict[str, str]) -> list[str]:
     see = [f"        {id}: {titles[id]}" for id in outcome.see if id in titles]
-    return [f"      {outcome.means[0].upper()}{outcome.means[1:]}.", *see]
+    return [f"      {checklists.sentence(outcome.means)}", *see]
 
 
 def _indented(code: str) -> str:

@@ -20,6 +20,7 @@ from ..checked import key, string, strings
 
 CHECKLISTS = Path(__file__).with_name("checklists.toml")
 STEPS = Path(__file__).with_name("steps")
+LONGEST_LINE = 76  # characters; a terminal has 80, and the code is indented
 # what the code may use without defining it: the names of most training programs
 NAMES = {
     "model": "the model",
@@ -41,7 +42,7 @@ def _tables(value: object) -> str | None:
     return None if isinstance(value, list) and len(value) > 1 else "is not a list of outcomes"
 
 
-def _code(value: object) -> str | None:
+def _python(value: object) -> str | None:
     if problem := string(value):
         return problem
     try:
@@ -51,10 +52,18 @@ def _code(value: object) -> str | None:
     return None
 
 
+def _code(value: object) -> str | None:
+    if problem := _python(value):
+        return problem
+    if max(map(len, str(value).splitlines())) > LONGEST_LINE:
+        return f"a line of the code is longer than {LONGEST_LINE} characters"
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     seen: str = key(string)  # what the code prints, in words
-    when: str = key(_code)  # an expression over the names of the code, which is true in this case
+    when: str = key(_python)  # an expression over the names of the code, which is true in this case
     means: str = key(string)  # the conclusion, and what to do
     see: tuple[str, ...] = key(strings, default=())  # the reproducers with this outcome
 
@@ -74,9 +83,24 @@ class Checklist:
     phrases: tuple[str, ...] = key(strings)  # the symptom in the words of users
     steps: tuple[str, ...] = key(strings)  # in the order in which to try them
 
+    @property
+    def introduction(self) -> str:
+        """Says which names the code uses without defining them."""
+        by_name = steps()
+        used = set().union(*(_names_in(by_name[name].code) for name in self.steps))
+        names = [f"`{name}` ({what})" for name, what in NAMES.items() if name in used]
+        return (
+            f"The lines use your {', '.join(names)}. They change the model, so start each check in "
+            "a fresh program, just before the training loop."
+        )
 
-def free_names(code: str) -> set[str]:
-    """The names that the code reads. Some may be defined in it."""
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _names_in(code: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
 
 

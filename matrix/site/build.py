@@ -17,6 +17,8 @@ import jinja2
 from markupsafe import Markup
 
 from .. import HOME, __version__, causes, torches
+from ..diagnose import checklists
+from ..diagnose.checklists import Checklist
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.schema import Measurement, Record
@@ -117,6 +119,8 @@ class Site:
             yield from self.files_of(failure)
         for group in self.groups:
             yield self.message(group)
+        for checklist in checklists.load():
+            yield self.checklist(checklist)
         for module in sorted({failure.module for failure in self.failures} - {""}):
             yield f"fixes/{module}.py", fix_source(module)
         for name in ("style.css", "page.js"):
@@ -152,6 +156,7 @@ class Site:
             families=list(dict.fromkeys(failure.family for failure in shown)),
             kinds=[kind for kind in KINDS if any(failure.kind == kind for failure in shown)],
             groups=self.groups,
+            checklists=checklists.load(),
             ranged=_ranged(self.environment),
         )
 
@@ -185,6 +190,21 @@ class Site:
             "each with a check. "
             + "; ".join(cause.cause for cause in group.causes),
             group=group,
+            by_id=self.failure_of,
+        )
+
+    def checklist(self, checklist: Checklist) -> tuple[str, str]:
+        """The page for a vague symptom."""
+        steps = [checklists.steps()[name] for name in checklist.steps]
+        return self.page(
+            "checklist.html",
+            f"diagnose/{checklist.name}.html",
+            f"{checklist.title}: what to check - torch-repros",
+            f"{checklist.title}: {len(steps)} checks in code, and what each result means. "
+            + " ".join(step.question for step in steps),
+            checklist=checklist,
+            introduction=checklist.introduction,
+            steps=steps,
             by_id=self.failure_of,
         )
 
@@ -227,6 +247,7 @@ def _environment(
     environment.filters.update(
         code=markup.code,
         prose=markup.prose,
+        sentence=checklists.sentence,
         python=markup.python,
         thread=markup.thread,
         urn=lambda name: uuid.uuid5(uuid.NAMESPACE_URL, name).urn,

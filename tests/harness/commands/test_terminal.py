@@ -46,6 +46,8 @@ CALLS = [
     "exec -- no-such-program",
     "search loss stays constant",
     "search xyzzy",
+    "diagnose loss-does-not-fall --all",
+    "diagnose xyzzy",
     "scan tests/harness/scan/amp/clip_before_unscale.py",
     "scan --select ampp",
     f"show {LONGEST}",
