@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..evidence.schema import Record
     from ..explain import execution
 
+GUESSES = 3  # results that are shown if none fits
 NEW_ISSUE = "https://github.com/torch-repros/torch-repros/issues/new?template=wrong_answer.yml"
 PIPED = "`python train.py 2>&1 | torch-repros explain`"
 TORCH_OPTION = click.option(
@@ -144,7 +145,7 @@ def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
     """If nothing matches, returns the entries that search finds for the words of the last error."""
     if explanation.answers or not explanation.last_error:
         return []
-    return searching.Index(options.select(())).search(explanation.last_error)[:3]
+    return searching.Index(options.select(())).search(explanation.last_error)[:GUESSES]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
@@ -264,14 +265,27 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Describe the symptom in your own words, using several of them. Only close matches are shown. For
-    the text of an error, use explain.
+    Describe the symptom in your own words, using several of them. Each result says how well it
+    fits: "this is it" or "perhaps". If nothing fits, the nearest entries are shown as guesses. The
+    text of an error is answered as by explain. For a vague symptom, diagnose lists what to check.
 
-    Exit status: 0 if something was found, 1 otherwise.
+    Exit status: 0 if something fits, 1 otherwise.
     """
-    entries = searching.Index(options.select(())).search(" ".join(words))[:limit]
-    for entry in entries:
-        options.say(entry.title if entry.causes else entry.address, bold=True)
+    query = " ".join(words)
+    reproducers = options.select(())
+    for answer in explaining.find(query, reproducers)[:1]:
+        options.say([f"The text of an error: {answer.title}", *(f"  {id}" for id in answer.ids)])
+        options.say(f"`torch-repros explain` says more: torch-repros explain '{query}'")
+        return
+    entries = searching.Index(reproducers).search(query)
+    fitting = [entry for entry in entries if entry.fit][:limit]
+    if not fitting:
+        options.say("Nothing here fits these words.")
+        if entries:
+            options.say("The nearest by its words (guesses):")
+    for entry in fitting or entries[:GUESSES]:
+        fit = f" ({entry.fit})" if entry.fit else ""
+        options.say(f"{entry.title if entry.causes else entry.address}{fit}", bold=True)
         if not entry.causes:
             options.say(f"  {entry.title}")
         if entry.checklist:
@@ -281,8 +295,8 @@ def search(words: tuple[str, ...], limit: int) -> None:
         for cause in entry.causes:
             see = f" ({cause.see})" if cause.see else ""
             options.say(f"  - {cause.cause}{see}")
-    if not entries:
-        options.say("Nothing here is close to these words. `torch-repros list` lists everything.")
+    if not fitting:
+        options.say("\n`torch-repros diagnose` lists what to check for a vague symptom.")
         sys.exit(options.FINDINGS)
     options.say("\n`torch-repros show ID` shows everything about one of them.")
 

@@ -1,11 +1,10 @@
-"""Finds reproducers, lists of causes and checklists for a symptom, if any entry is close.
+"""Ranks reproducers, lists of causes and checklists by their closeness to a user's words.
 
 SQLite's full-text search ranks the entries with BM25 over stemmed words. The title and the search
 phrases have the largest weights. BM25 also ranks entries that have little to do with the query, so
-entries that are not close are omitted. An entry is close if one of its phrases (title, search
-phrase, name) contains enough of the query's words, and all of its phrases together contain enough
-of the query's weight. Words that occur in fewer entries have a larger weight. Both limits were
-determined by measurements (docs/demand.md).
+each result says how well it fits: how much of the query one of its phrases (title, search phrase,
+name) has, and how much of the phrase is in the query. Words that occur in fewer entries have a
+larger weight. The limits were determined by measurements (docs/demand.md).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -42,23 +41,24 @@ TABLES = f"""
 CREATE VIRTUAL TABLE pages USING fts5({COLUMNS}, tokenize = 'porter unicode61');
 CREATE VIRTUAL TABLE phrases USING fts5(phrase, page UNINDEXED, tokenize = 'porter unicode61');
 """
-BEST = "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 6, 8, 2, 1, 2)"
+RANKED = """
+SELECT rowid, bm25(pages, 6, 8, 2, 1, 2) AS score FROM pages WHERE pages MATCH ?
+ORDER BY score LIMIT 100
+"""
 HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
 IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
-# The number of query words that one phrase must contain (all words, if the query is shorter), and
-# the share of the weight that all phrases together must contain.
-WORDS, SHARE = 2, 0.2
-# The share of their words that a query and a phrase of a checklist must have in common for the
-# checklist to come before all reproducers.
-SAME = 0.75
-# The same limits for a query that is probably not about a symptom: the text of an error (which
-# explain handles), a "how" or "what" question, or a query about another library, an installation or
-# a driver.
-MORE_WORDS, MORE_SHARE = 3, 0.6
+# How well a result must fit (from 0 to 1), and what is said of it.
+FITS = {0.6: "this is it", 0.45: "perhaps"}
+# The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
+# about another library, an installation or a driver.
+FITS_ELSEWHERE = {0.8: "perhaps"}
+GUESS = ""  # what is said of any other result
+# The fit of a checklist that comes before all reproducers.
+VAGUE = 0.75
+FIT_WEIGHT = 2  # multiplies the fit of a result in its rank
 NO_SYMPTOM = re.compile(
-    r"\b[A-Z]\w*(?:Error|Exception)\b|[Ee]rror:|ERROR"
-    r"|^\W*(?i:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
+    r"^\W*(?i:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
     r"|is there|(?:can|should) i|best way|explain)\b"
 )
 ELSEWHERE = frozenset(
@@ -79,6 +79,7 @@ class Found:
     reproducers: list[Reproducer]
     causes: tuple[Cause, ...]  # empty for a reproducer
     checklist: Checklist | None = None
+    fit: str = GUESS  # what a search says of it
 
     @property
     def ids(self) -> list[str]:
@@ -108,41 +109,47 @@ class Index:
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
-        """The entries that are close to the query, best first."""
+        """The entries that share words with the query, best first, each with its fit."""
         words = _words(_usual(query))
         if not words:
             return []
-        weight = 0.0
-        shared: dict[int, float] = {}  # row -> the weight of the query's words in its phrases
-        count: dict[int, dict[int, int]] = {}  # row -> phrase -> number of these words in it
+        fits = self._fits(words)
+        any_of = " OR ".join(f'"{word}"' for word in words)
+        scores = self._database.execute(RANKED, (any_of,)).fetchall()  # the best score is lowest
+        ranked = sorted(scores, key=lambda pair: pair[1] * (1 + FIT_WEIGHT * fits.get(pair[0], 0)))
+        rows = [row for row, _ in ranked]
+        rows.sort(key=lambda row: not (self._found[row - 1].checklist and fits[row] >= VAGUE))
+        limits = FITS
+        if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
+            limits = FITS_ELSEWHERE
+        return [replace(self._found[row - 1], fit=_fit(fits.get(row, 0), limits)) for row in rows]
+
+    def _fits(self, words: list[str]) -> dict[int, float]:
+        """row -> how well its best phrase and the query fit, from 0 to 1.
+
+        This is the harmonic mean of two shares: of the weight of the query's words, and of the
+        number of the phrase's words.
+        """
+        total = 0.0
+        shared: dict[tuple[int, int], tuple[float, int]] = {}  # (row, phrase) -> weight, number
         for word in words:
             having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
-            of_word = math.log((len(self._found) + 1) / (having + 1))
-            weight += of_word
-            where = self._database.execute(IN_PHRASES, (f'"{word}"',)).fetchall()
-            for row in {row for row, _ in where}:
-                shared[row] = shared.get(row, 0.0) + of_word
-            for row, phrase in where:
-                of_row = count.setdefault(row, {})
-                of_row[phrase] = of_row.get(phrase, 0) + 1
-        least, share = min(WORDS, len(words)), SHARE
-        if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
-            least, share = MORE_WORDS, MORE_SHARE
-        close = {
-            row
-            for row, of_words in shared.items()
-            if max(count[row].values()) >= least and of_words >= share * weight
-        }
-        any_of = " OR ".join(f'"{word}"' for word in words)
-        ranked = [row for (row,) in self._database.execute(BEST, (any_of,)) if row in close]
-        ranked.sort(key=lambda row: not self._is_vague(row, len(words), count[row]))
-        return [self._found[row - 1] for row in ranked]
+            weight = math.log((len(self._found) + 1) / (having + 1))
+            total += weight
+            for place in self._database.execute(IN_PHRASES, (f'"{word}"',)):
+                before, number = shared.get(place, (0.0, 0))
+                shared[place] = (before + weight, number + 1)
+        fits: dict[int, float] = {}
+        for (row, phrase), (weight, number) in shared.items():
+            of_query = weight / total if total else 0.0
+            of_phrase = min(1.0, number / self._lengths[phrase])
+            fit = 2 * of_query * of_phrase / ((of_query + of_phrase) or 1)
+            fits[row] = max(fits.get(row, 0.0), fit)
+        return fits
 
-    def _is_vague(self, row: int, words: int, count: dict[int, int]) -> bool:
-        """True for a checklist, if one of its phrases and the query have almost the same words."""
-        return self._found[row - 1].checklist is not None and any(
-            shared >= SAME * max(words, self._lengths[phrase]) for phrase, shared in count.items()
-        )
+
+def _fit(fit: float, limits: dict[float, str]) -> str:
+    return next((word for limit, word in limits.items() if fit >= limit), GUESS)
 
 
 def phrases_of(id: str, folder: Path = PHRASES) -> list[str]:

@@ -164,7 +164,18 @@ def test_the_cause_that_the_text_names_is_marked():
     )
 
 
-CAUSE_KEYS = {"cause", "check", "see", "source", "supports", "excludes", "named_by"}
+CAUSE_KEYS = {
+    "cause",
+    "check",
+    "see",
+    "source",
+    "supports",
+    "excludes",
+    "wrong",
+    "right",
+    "requires",
+    "named_by",
+}
 REPRODUCER_KEYS = {"id", "title", "kind", "wrong", "right", "fix", "affected", "on_torch"} | {
     "right_requires",
     "use",
@@ -301,10 +312,26 @@ def test_search_lists_titles_and_fixes_best_first():
 
 
 def test_no_more_answers_than_wanted_are_listed():
-    assert call("search", "loss", "--limit", "2").output.count("  fix: ") == 2
+    words = "frozen batchnorm statistics move in training"
+    assert call("search", words).output.count("  fix: ") > 1
+    assert call("search", words, "--limit", "1").output.count("  fix: ") == 1
 
 
-def test_words_that_match_nothing_are_told_so():
-    result = call("search", "xyzzy")
+def test_what_does_not_fit_is_marked_as_a_guess():
+    result = call("search", "the fan of my laptop is as loud as a vacuum cleaner")
     assert result.exit_code == 1
-    assert "Nothing here is close to these words." in result.output
+    assert result.output.startswith("Nothing here fits these words.\nThe nearest by its words")
+    assert result.output.count("  fix: ") <= answering.GUESSES
+    assert "(this is it)" not in result.output
+    assert "(perhaps)" not in result.output
+    assert call("search", "xyzzy").output == (
+        "Nothing here fits these words.\n\n"
+        "`torch-repros diagnose` lists what to check for a vague symptom.\n"
+    )
+
+
+def test_the_text_of_an_error_is_answered_as_by_explain():
+    result = call("search", UNSCALED)
+    assert result.exit_code == 0
+    assert "amp/unscale_fp16_parameters" in result.output
+    assert f"torch-repros explain '{UNSCALED}'" in result.output

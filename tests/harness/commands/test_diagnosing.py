@@ -29,7 +29,8 @@ def test_the_words_of_users_lead_to_the_checklist(words):
     assert call("diagnose", words).output.startswith(f"{FIRST.title}\n")
     first = search.Index(catalog.load()).search(words)[0]
     assert first.checklist == FIRST
-    assert call("search", words).output.startswith(f"torch-repros diagnose {FIRST.name}\n")
+    heading = f"torch-repros diagnose {FIRST.name} (this is it)\n  {FIRST.title}\n"
+    assert call("search", words).output.startswith(heading)
 
 
 def test_other_words_get_the_list_of_checklists():

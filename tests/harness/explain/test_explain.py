@@ -591,7 +591,7 @@ def test_a_log_of_twenty_megabytes_needs_little_time_and_memory(tmp_path, line, 
             program, stdin=stdin, check=True, capture_output=True, text=True, cwd=catalog.ROOT
         )
     seconds, mebibytes, ids = done.stdout.split(maxsplit=2)
-    assert float(seconds) < 8
+    assert float(seconds) < 20  # on a busy machine; quadratic time would be hours
     assert int(mebibytes) < 100  # 72 for any length; over 110 with the whole log in memory
     assert ids.strip() == str([["amp/unscale_fp16_parameters"]] if end else [])
 

@@ -144,10 +144,17 @@ def ask(
             for answer in explain.find(text, reproducers)[:1]
         ]
     else:
-        answers = [set(result.ids) for result in index.search(thread["symptom"])[:FIRST]]
+        answers = [set(result.ids) for result in shown(index.search(thread["symptom"]))]
     said = ", ".join(sorted(set().union(*answers)))[:500]
     outcome = RIGHT if any(ids & accepted for ids in answers) else WRONG if said else NOTHING
+    if outcome == WRONG and not text and not index.search(thread["symptom"])[0].fit:
+        outcome = NOTHING  # these are guesses, and the output says so
     return Asked(thread["class"], bool(text), outcome, said)
+
+
+def shown(results: list[search.Found]) -> list[search.Found]:
+    """The results that `search` shows: those that fit, or else the nearest."""
+    return ([result for result in results if result.fit] or results)[:FIRST]
 
 
 def measure(
@@ -163,7 +170,7 @@ def unrelated(reproducers: list[Reproducer]) -> tuple[list[str], list[str]]:
     lines = (HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines()
     explained = [line for line in lines if explain.find(line, reproducers)]
     index = search.Index(reproducers)
-    return explained, [line for line in lines if index.search(line)]
+    return explained, [line for line in lines if any(result.fit for result in index.search(line))]
 
 
 def percent(
