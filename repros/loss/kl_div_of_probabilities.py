@@ -35,7 +35,8 @@ Dimension 1 holds the classes only in 2-D logits, and "batchmean" divides only b
 first dimension.
 
 If a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf). Fill these logits
-with torch.finfo(logits.dtype).min instead.
+with -1e4 instead. A temperature below 1, or log_softmax() in float16, can turn
+torch.finfo(logits.dtype).min into -inf again.
 """
 
 import torch

@@ -34,7 +34,8 @@
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task
 (open-mmlab/mmpretrain#1688), the loss is 0.0 in every epoch and no error is raised. The fallback is
-a separate leaf, so backward() succeeds but reaches no parameter.
+a separate leaf, so backward() succeeds but reaches no parameter. With a GradScaler,
+step() raises an error, "No inf checks were recorded for this optimizer".
 
 Users add requires_grad=True to the zero to avoid the error "does not require grad"
 (RangiLyu/nanodet#7). The detector discussed in that thread still contains it

@@ -43,7 +43,7 @@ forward pass. The backward pass multiplies the zero gradient of the dropped rows
 Filter the rows before the model, not after it. Alternatively, fill the inputs and exclude the
 filled rows from the loss (BatchNorm still counts them). A row with a single NaN is dropped as a
 whole. If every row has a NaN, the corrected code gives a loss of NaN and a gradient of 0. If only
-one row is left, BatchNorm raises an error. A NaN that the model computes from finite inputs
+one row is left, BatchNorm1d raises an error. A NaN that the model computes from finite inputs
 remains. If only y contains NaN, rows = y.isfinite() is enough.
 """
 

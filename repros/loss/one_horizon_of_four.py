@@ -19,12 +19,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One head gets a gradient, the other does not, and no error is raised. The condition `if name in
-weights` drops a term whose name is misspelled. In TencentYoutuResearch/CrowdCounting-P2PNet#48,
-"loss_point" did not contribute to the loss, because its weight was named "loss_points".
+"""One head gets a gradient, the other does not, and no error is raised, except in DDP without
+find_unused_parameters=True. The condition `if name in weights` drops a term whose name is
+misspelled. In TencentYoutuResearch/CrowdCounting-P2PNet#48, "loss_point" did not contribute to the
+loss, because its weight was named "loss_points".
 
 A loop over the names of the weights raises a KeyError for a misspelled name, and excludes numbers
-that are only logged. However, it also silently excludes a loss that has no weight.
+that are only logged. However, it also silently excludes a loss that has no weight. If the model
+omits a loss in evaluation, such as that of an auxiliary head, omit its weight there too.
 """
 
 import torch

@@ -25,13 +25,14 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except those that still have a gradient from an earlier batch"
+# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters whose gradient is missing, zero or (unless you pass scaled=True, as a GradScaler requires) not finite, but a gradient from an earlier batch hides a missing one"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Calling torch.tensor() copies the value without its graph, and requires_grad=True makes the copy
 a leaf (docs: torch.tensor), so backward() succeeds but reaches no parameter. The same happens with
-Variable(loss, requires_grad=True).
+Variable(loss, requires_grad=True). With a GradScaler, step() raises an error, "No inf checks were
+recorded for this optimizer".
 
 The copy is meant to avoid the error "element 0 of tensors does not require grad", but then the loss
 does not change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the

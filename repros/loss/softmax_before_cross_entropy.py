@@ -29,7 +29,8 @@
 torch.nn.CrossEntropyLoss). Probabilities are treated as logits between 0 and 1, so even a certain
 and correct prediction over four classes has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
 
-A model that ends in a Softmax has the same problem: remove the Softmax. A LogSoftmax is harmless.
+A model that ends in a Softmax has the same problem: remove the Softmax, and call softmax() when
+predicting. A LogSoftmax is harmless.
 
 Changing the learning rate, as advised for a stuck loss (discuss.pytorch.org, thread 43814), does
 not lower this floor.
