@@ -93,12 +93,13 @@ def test_shares_are_weighted_by_how_often_a_class_is_met() -> None:
 def test_what_misses_its_share_is_a_problem() -> None:
     good = asked(pasted=(RIGHT, "x"), symptom=(RIGHT, "x"))
     assert demand.problems({"f": good}, [], ["a"] * demand.FOUND) == []
-    bad = asked(pasted=(WRONG, "x"), symptom=(NOTHING, ""))
+    bad = asked(pasted=(WRONG, "x"), symptom=(WRONG, "x"))
     problems = demand.problems({"f": bad}, ["a"], ["a"] * (demand.FOUND + 1))
     assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in problems] == [
         "pasted texts right",
         "pasted texts wrong",
         "symptoms right",
+        "symptoms wrong",
         "unrelated, explained",
         "unrelated, found",
     ]
