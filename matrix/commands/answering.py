@@ -278,27 +278,33 @@ def search(words: tuple[str, ...], limit: int) -> None:
         options.say(f"`torch-repros explain` says more: torch-repros explain '{query}'")
         return
     entries = searching.Index(reproducers).search(query)
-    fitting = [entry for entry in entries if entry.fit][:limit]
+    fitting, guesses = searching.shown(entries, limit, GUESSES)
+    for entry in fitting:
+        _print_found(entry)
     if not fitting:
         options.say("Nothing here fits these words.")
-        if entries:
-            options.say("The nearest by its words (guesses):")
-    for entry in fitting or entries[:GUESSES]:
-        fit = f" ({entry.fit})" if entry.fit else ""
-        options.say(f"{entry.title if entry.causes else entry.address}{fit}", bold=True)
-        if not entry.causes:
-            options.say(f"  {entry.title}")
-        if entry.checklist:
-            options.say("  what to check, in which order")
-        elif not entry.causes:
-            options.say(f"  fix: {text.fix(entry.reproducers[0])}")
-        for cause in entry.causes:
-            see = f" ({cause.see})" if cause.see else ""
-            options.say(f"  - {cause.cause}{see}")
+    if guesses:
+        options.say("The nearest by its words (guesses):")
+    for entry in guesses:
+        _print_found(entry)
     if not fitting:
         options.say("\n`torch-repros diagnose` lists what to check for a vague symptom.")
         sys.exit(options.FINDINGS)
     options.say("\n`torch-repros show ID` shows everything about one of them.")
+
+
+def _print_found(entry: searching.Found) -> None:
+    fit = f" ({entry.fit})" if entry.fit else ""
+    options.say(f"{entry.title if entry.causes else entry.address}{fit}", bold=True)
+    if not entry.causes:
+        options.say(f"  {entry.title}")
+    if entry.checklist:
+        options.say("  what to check, in which order")
+    elif not entry.causes:
+        options.say(f"  fix: {text.fix(entry.reproducers[0])}")
+    for cause in entry.causes:
+        see = f" ({cause.see})" if cause.see else ""
+        options.say(f"  - {cause.cause}{see}")
 
 
 @click.command()

@@ -49,7 +49,8 @@ HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
 IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
 # How well a result must fit (from 0 to 1), and what is said of it.
-FITS = {0.6: "this is it", 0.45: "perhaps"}
+SURE = "this is it"
+FITS = {0.65: SURE, 0.5: "perhaps"}
 # The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
 # about another library, an installation or a driver.
 FITS_ELSEWHERE = {0.8: "perhaps"}
@@ -146,6 +147,14 @@ class Index:
             fit = 2 * of_query * of_phrase / ((of_query + of_phrase) or 1)
             fits[row] = max(fits.get(row, 0.0), fit)
         return fits
+
+
+def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], list[Found]]:
+    """The results that fit, and the guesses beside them: none, if a result is sure to fit."""
+    fitting = [each for each in found if each.fit][:limit]
+    if any(each.fit == SURE for each in fitting):
+        return fitting, []
+    return fitting, [each for each in found if not each.fit][: max(0, guesses - len(fitting))]
 
 
 def _fit(fit: float, limits: dict[float, str]) -> str:

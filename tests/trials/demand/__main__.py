@@ -142,17 +142,13 @@ def ask(
             for answer in explain.find(text, reproducers)[:1]
         ]
     else:
-        answers = [set(result.ids) for result in shown(index.search(thread["symptom"]))]
+        fitting, guesses = search.shown(index.search(thread["symptom"]), FIRST, FIRST)
+        answers = [set(result.ids) for result in [*fitting, *guesses]]
     said = ", ".join(sorted(set().union(*answers)))[:500]
     outcome = RIGHT if any(ids & accepted for ids in answers) else WRONG if said else NOTHING
-    if outcome == WRONG and not text and not index.search(thread["symptom"])[0].fit:
+    if outcome == WRONG and not text and not fitting:
         outcome = NOTHING  # these are guesses, and the output says so
     return Asked(thread["class"], bool(text), outcome, said)
-
-
-def shown(results: list[search.Found]) -> list[search.Found]:
-    """The results that `search` shows: those that fit, or else the nearest."""
-    return ([result for result in results if result.fit] or results)[:FIRST]
 
 
 def measure(
