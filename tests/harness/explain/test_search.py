@@ -97,6 +97,16 @@ def test_what_is_not_close_is_not_found(query):
     assert ids(query) == []
 
 
+def test_guesses_fill_the_places_beside_what_is_not_sure_to_fit():
+    sure, perhaps, guess = (
+        search.Found(fit, [], (), fit=fit) for fit in (search.SURE, "perhaps", "")
+    )
+    assert search.shown([sure, perhaps, guess], 9, 3) == ([sure, perhaps], [])
+    assert search.shown([perhaps, guess, guess, guess], 9, 3) == ([perhaps], [guess, guess])
+    assert search.shown([guess] * 9, 9, 3) == ([], [guess] * 3)
+    assert search.shown([perhaps] * 9, 2, 3) == ([perhaps] * 2, [])
+
+
 def test_a_symptom_is_not_asked_for_as_many_words_as_a_question():
     assert "numerics/sgd_explosion" in ids("loss explodes to nan")
     assert ids("how do I avoid that it explodes") == []
