@@ -69,8 +69,8 @@ def test_from_a_traceback_to_a_fix_that_imports(types):
 
 
 def test_from_a_symptom_to_all_about_one_failure(types):
-    answer = types("torch-repros search the loss stays constant")
-    id = re.search(r"^\w+/\w+$", answer, re.M)[0]
+    answer = types("torch-repros search frozen batch norm layers still change")
+    id = re.search(r"^(\w+/\w+) \(", answer, re.M)[1]
     shown = types(f"torch-repros show {id}")
     assert shown.startswith(f"{id}\n")
     for part in ("The code (", "def reproduce(device", "\nfix: ", "cpu: measured 20"):
