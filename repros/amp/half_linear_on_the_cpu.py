@@ -48,10 +48,11 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The weights load, but the first layer raises an error, because the CPU supported float16 only for
-moving data, not for computing (pytorch#52291). pytorch#99498 added matrix products, and in 2.3 all
-of the layers tried here run. Losses, cdist() and other functions gained float16 support later or
-still lack it (see amp/cdist_of_half_on_the_cpu).
+"""The weights load, but the first layer raises an error, because the CPU lacked many float16
+operations (pytorch#52291): tensors could be added or averaged, but not multiplied as matrices.
+pytorch#99498 added matrix products, and in 2.3 all of the layers tried here run. Losses, cdist()
+and other functions gained float16 support later or still lack it (see
+amp/cdist_of_half_on_the_cpu).
 
 In float32, the model computes with exactly the numbers that were loaded, but uses twice the memory
 (zai-org/VisualGLM-6B#30). bfloat16 needs no additional memory, but rounds the weights to 8

@@ -44,7 +44,7 @@ float32. The assignment calls index_put_(), and autocast does not convert the ar
 calls (docs: torch.amp). By design, torch does not convert values that are written by index
 (pytorch#96177). Indexing with a slice or a single number is an exception: the assignment y[:2] =
 expert(x[:2]) converts the values. An assignment by mask, or by a list or tensor of indices, raises
-an error, even if the mask selects nothing.
+an error, even if the mask selects nothing. Only a mask converts a value of a single element.
 
 The functions scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise
 errors too, for example when image features are merged into text embeddings

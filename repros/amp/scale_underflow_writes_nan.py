@@ -39,7 +39,8 @@ would cost time (docs: torch.amp, pytorch#99640). The gradient of 0 * loss is th
 the check for infinities and becomes NaN when it is multiplied by 1 / 0
 (aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not yet
 zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users enforce a
-minimum scale by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does.
+minimum scale by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does
+unless the optimizer is fused.
 
 If the scale keeps falling below 2**-10, the cause is different: some gradients are infinite or NaN
 at any scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too

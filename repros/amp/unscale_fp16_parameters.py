@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model cast to half cannot be trained with a GradScaler"
+# title = "Training a model cast to half with a GradScaler raises in unscale_()"
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]
@@ -45,7 +45,10 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The first call to unscale_() or step() raises an error (Lightning-AI/pytorch-lightning#5140).
+"""The first call to unscale_() raises an error, and so does step(), which calls unscale_()
+(Lightning-AI/pytorch-lightning#5140). With fused=True, step() accepts float16 gradients
+(torch/amp/grad_scaler.py), but the float16 state of AdamW loses the squares of small gradients:
+with constant gradients of 1e-3, a weight moves 6.6 times too far in 100 steps.
 
 Calling model.half() makes the parameters float16, so their gradients are float16, and unscale_()
 rejects float16 gradients (torch/amp/grad_scaler.py). Do not call half() on the model: keep the
