@@ -43,7 +43,8 @@ that torch does not detect. The corrected code does not help in that case, becau
 torch.cuda.is_available() has to return True (torch/amp/grad_scaler.py).
 
 Before torch 2.8, an enabled scaler on MPS raises an error in its first step (see
-amp/scaler_on_mps_needs_float64).
+amp/scaler_on_mps_needs_float64). An enabled scaler cannot load the state of a disabled scaler (see
+amp/resume_from_disabled_scaler).
 """
 
 import warnings

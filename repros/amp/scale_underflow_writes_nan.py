@@ -46,6 +46,10 @@ If the scale keeps falling below 2**-10, the cause is different: some gradients 
 at any scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too
 high, because a float16 gradient of 1e5 then overflows in every step, whereas training works at a
 scale of 0.5.
+
+The scale doubles only after 2000 steps without a skip (docs: torch.amp), so at this minimum,
+float16 gradients below 3e-5 become 0 for the next 2000 steps. If the cause of the skipped steps is
+gone, scaler.update(65536.0) restores the initial scale.
 """
 
 import torch
