@@ -33,16 +33,17 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A batch that fits in a single backward pass does not fit in training, because the first step()
-allocates the optimizer's state and keeps it. For Adam the state is twice the size of the
-parameters; SGD without momentum has none (torch/optim/adam.py, pytorch#18643,
+allocates the optimizer's state and keeps it. For Adam without amsgrad, the state is twice the size
+of the trained parameters; SGD without momentum has none (torch/optim/adam.py, pytorch#18643,
 NVIDIA/Megatron-LM#4638).
 
 Every later step starts with parameters, gradients and state in memory. A batch size search that
 never calls step() measures the memory without the state (roboflow/rf-detr#1342). Two steps on a
 copy include the state and a second set of weights, so a batch that fits in these steps also fits in
 training. The two steps leave the model and the optimizer unchanged, but draw from the random
-generators like any other step. Some models cannot be copied: see autograd/deepcopy_of_weight_norm
-and autograd/deepcopy_of_a_kept_output.
+generators like any other step. If criterion has parameters, copy it too, because it would keep the
+gradients of the trial. Some models cannot be copied: see autograd/deepcopy_of_weight_norm and
+autograd/deepcopy_of_a_kept_output.
 """
 
 import copy
