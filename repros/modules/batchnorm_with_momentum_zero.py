@@ -33,7 +33,8 @@ A model that was trained this way does not need to be trained again. Call reset_
 its BatchNorm layers and set their momentum to None, which averages all batches equally. Then run
 some of the training data in train mode under no_grad().
 
-To keep loaded statistics, call eval() on the layer, because momentum=0.1 would change them.
+To keep loaded statistics, call eval() on the layer after every train(), because momentum=0.1 would
+change them.
 """
 
 import torch

@@ -29,16 +29,17 @@
 """Most images pass, but a PNG with transparency causes an error
 (sjmoran/deeplpf-image-enhancement#16).
 
-The second dimension of the weight is the number of channels that the input must have
+The second dimension of the weight, times groups, is the number of channels that the input must have
 (torch/nn/modules/conv.py). An RGBA image has four channels, of which the first three are the
 colors. A gray image has one channel, or two with alpha, and its first channel is used for all three
 colors. Any other number of channels still causes an error, for example the height of an image whose
 channels come last, or the bands of a satellite image.
 
-A CMYK image has four channels too, so its first three are mistaken for colors. In a batch that also
+A CMYK image has four channels too, so its first three are mistaken for colors. A palette image
+(GIF, some PNGs) has a single channel, whose indices are mistaken for gray. In a batch that also
 contains RGB images, the default collate_fn raises an error before the model does ("stack expects
 each tensor to be equal size"). Calling Image.open(path).convert("RGB") in the dataset is right in
-both cases (docs: PIL.Image.Image.convert).
+all these cases (docs: PIL.Image.Image.convert).
 """
 
 import torch

@@ -30,11 +30,12 @@ Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), bu
 OpenCV or PIL have their channels last. Calling view() or reshape() with that shape raises no error,
 but splits the memory at different places instead of moving the axes (pytorch/vision#676,
 Selen-Suyue/DensePolicy2D#3). In this reproducer the mean of each color is lost. Without
-contiguous(), the features also have their channels last in memory, and calling view() on the
-features raises an error.
+contiguous(), the features also have their channels last in memory, and flattening them with view()
+usually raises an error.
 
 A single frame of shape [height, width, 3] needs permute(2, 0, 1). Images in uint8, as returned by
-OpenCV and PIL, also need float(), whether single or batched.
+OpenCV and PIL, also need float(), whether single or batched, and the scale that the model was
+trained with, for example / 255. OpenCV orders the colors blue, green, red.
 """
 
 import torch
