@@ -29,8 +29,8 @@
 # affected = { cpu = ">=2.4,<2.12", cuda = ">=2.4,<2.12" }
 # ///
 """A compiled function that reads Config.factor keeps using the first value after the attribute
-changes. Torch 2.2 still noticed the change (pytorch#176851). Strings and flags of a class are
-frozen as well.
+changes. Torch 2.2 still noticed the change (pytorch#176851). Strings, flags, tuples and None are
+frozen as well, and so is a list that is replaced.
 
 After pytorch#124802, Dynamo gave such a class attribute no source, and therefore no guard
 (UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).

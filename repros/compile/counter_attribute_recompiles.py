@@ -56,8 +56,9 @@ two graphs in 2.13 and newer.
 
 By contrast, a buffer is read in each call (control). The buffer is int64 because
 model.to(torch.bfloat16) casts a floating-point buffer, and 256 + 1 is 256 in bfloat16. The buffer
-is not persistent because the attribute was not in the state_dict either. A higher limit, often
-tried first (pytorch#121504), only allows more compilations, one per call (popular fix).
+is not persistent because the attribute was not in the state_dict either. If the model was created
+on the meta device, set the buffer to 0 after to_empty(). A higher limit, often tried first
+(pytorch#121504), only allows more compilations, one per call (popular fix).
 
 A branch on the buffer (`if self.step < 20`) breaks the graph or, with fullgraph=True, raises an
 error, but torch.where() does neither. If the result depends on the step (x / self.step) and two
