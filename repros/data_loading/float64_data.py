@@ -54,8 +54,9 @@ they are up to two minutes apart. To avoid this, subtract the first timestamp be
 float().
 
 Calling model.double() also removes the error if all other inputs of the model are float64, but uses
-twice the memory. A convolution that reports "Input type (float) and bias type (double)" has the
-opposite problem: the model is float64, and model.float() fixes the error.
+twice the memory. A linear layer that reports "got Float and Double", or a convolution that reports
+"Input type (float) and bias type (double)", has the opposite problem: the model is float64, and
+model.float() fixes the error.
 """
 
 from array import array

@@ -48,14 +48,15 @@
 """Each worker gets a replica of the dataset and iterates over all of it, because sharding is the
 responsibility of the dataset (docs: torch.utils.data.IterableDataset). With n workers, an epoch is
 n times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
-worker does not know its rank, so pass the rank to the dataset. Every worker has to see the same
-rows in the same order. If two ranks share five rows, one of them gets three.
+spawned worker does not know its rank, so pass the rank to the dataset. Every worker has to see the
+same rows in the same order. If two ranks share five rows, one of them gets three.
 
 Because islice() also reads the rows that it skips (docs.python.org: itertools), each worker still
 reads the whole stream, and a slow stream does not become faster. With two workers and a batch size
-of two, the first batch holds rows 0 and 2. To restore the order of the predictions, store a number
-in each row and sort by it. Open files in __iter__(), because forked workers share the position of a
-file that was opened before the fork (man7.org: fork(2)).
+of two, the first batch holds rows 0 and 2. Each worker fills its own batches, so drop_last=True can
+drop rows of each worker. To restore the order of the predictions, store a number in each row and
+sort by it. Open files in __iter__(), because forked workers share the position of a file that was
+opened before the fork (man7.org: fork(2)).
 """
 
 from itertools import islice
