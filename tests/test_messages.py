@@ -2,6 +2,7 @@
 
 import linecache
 import re
+import sys
 import traceback
 import warnings
 
@@ -33,6 +34,14 @@ def said(lines):
         except Exception:
             text = traceback.format_exc()
     return "".join(f"{one.category.__name__}: {one.message}\n" for one in caught) + text
+
+
+@pytest.fixture(autouse=True)
+def no_compiled_code():
+    """Drops what other lines have compiled, because the number of compilations is limited."""
+    yield
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
 
 
 def is_raised(group, text):
