@@ -26,7 +26,8 @@ def said(lines):
     """The traceback of the lines, or "", with their warnings."""
     text = ""
     source = lines.splitlines(keepends=True)
-    linecache.cache["train.py"] = (len(lines), None, source, "train.py")  # torch.jit.script reads it
+    # torch.jit.script reads the lines from this cache.
+    linecache.cache["train.py"] = (len(lines), None, source, "train.py")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
