@@ -29,6 +29,13 @@ NAMES = {
     "loss_fn": "the loss: loss_fn(model(x), y)",
     "optimizer": "the optimizer",
     "device": "the device of the model",
+    "scheduler": "the scheduler of the learning rate",
+    "train_step": "the body of your loop as a function: train_step(x, y)",
+    "evaluate": "your function that returns the accuracy, from 0 to 1: evaluate(model, val_loader)",
+    "make_model": "a function without arguments that creates the model",
+    "save": "your function that writes a checkpoint: save(path)",
+    "load": "your function that restores model, optimizer and scheduler from it: load(path)",
+    "exported": "the exported, traced or compiled model: exported(x)",
 }
 
 
@@ -89,9 +96,11 @@ class Checklist:
         by_name = steps()
         used = set().union(*(_names_in(by_name[name].code) for name in self.steps))
         names = [f"`{name}` ({what})" for name, what in NAMES.items() if name in used]
+        ranks = any("torch.distributed" in by_name[name].code for name in self.steps)
         return (
             f"The lines use your {', '.join(names)}. They change the model, so start each check in "
-            "a fresh program, just before the training loop."
+            "a fresh program, just before the training loop, unless the question names another "
+            f"place.{' Run them on every rank.' if ranks else ''}"
         )
 
 
