@@ -17,17 +17,17 @@ import jinja2
 from markupsafe import Markup
 
 from .. import HOME, __version__, causes, torches
-from ..diagnose import checklists
-from ..diagnose.checklists import Checklist
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
+from ..diagnose import checklists
+from ..diagnose.checklists import Checklist
 from ..evidence.schema import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from ..explain import compare, explain
-from . import exports, markup
-from .failure import Failure, Group, evidence, fix_source, related
 from ..explain.search import STOP_WORDS, phrases_of
 from ..explain.text import NOT_MEASURED, Measured
+from . import exports, markup
+from .failure import Failure, Group, evidence, fix_source, related
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (
@@ -187,8 +187,7 @@ class Site:
             f"messages/{group.name}.html",
             f"{group.title} - torch-repros",
             f"{group.title}: {len(group.causes)} possible cause{'s' * (len(group.causes) > 1)}, "
-            "each with a check. "
-            + "; ".join(cause.cause for cause in group.causes),
+            "each with a check. " + "; ".join(cause.cause for cause in group.causes),
             group=group,
             by_id=self.failure_of,
         )
@@ -306,7 +305,7 @@ def _json(value: object) -> str:
 
 
 def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
-    """The data of the page's script: the patterns of the headers, the lists of causes, the cells."""
+    """The data of the page's script: patterns of the headers, lists of causes, cells."""
     pages = {group.name for group in groups}
     return {
         "entries": [
@@ -317,7 +316,9 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "why": " ".join(failure.why),
                 "words": _words(failure.reproducer),
                 "cells": failure.cells,
-                "never": [name for name, value in failure.reproducer.affected.items() if value == "never"],
+                "never": [
+                    name for name, value in failure.reproducer.affected.items() if value == "never"
+                ],
             }
             for failure in failures
         ],
@@ -364,6 +365,8 @@ def _feed(environment: jinja2.Environment, changes: list[exports.Change]) -> str
     """A feed of the failures that each release of torch introduced and fixed."""
     listed = environment.get_template("change.html")
     return environment.get_template("changes.xml").render(
-        entries=[(change, listed.render(one=change, headings=compare.CHANGES)) for change in changes],
+        entries=[
+            (change, listed.render(one=change, headings=compare.CHANGES)) for change in changes
+        ],
         newest_change=max((change.date for change in changes), default="1970-01-01"),
     )

@@ -24,7 +24,9 @@ def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
     return {
         device: {
             minor: {"verdict": standing.state, "expected": standing.expected, "date": standing.date}
-            for minor, standing in measured.states.standings(reproducer, device, measured.minors).items()
+            for minor, standing in measured.states.standings(
+                reproducer, device, measured.minors
+            ).items()
         }
         for device in reproducer.devices
     }
@@ -141,7 +143,9 @@ class Change:
 
     @property
     def summary(self) -> str:
-        return ", ".join(f"{len(reproducers)} {_DID[name]}" for name, reproducers in self.changes.items())
+        return ", ".join(
+            f"{len(reproducers)} {_DID[name]}" for name, reproducers in self.changes.items()
+        )
 
 
 _DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "gone"}

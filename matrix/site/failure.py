@@ -73,7 +73,8 @@ class Failure:
             for device in reproducer.devices
         }
         self.rows = {
-            device: [standing.state for standing in row.values()] for device, row in self.standings.items()
+            device: [standing.state for standing in row.values()]
+            for device, row in self.standings.items()
         }
         self.ranges = [
             ranges.load(device, row, measured.releases, reproducer.stand_in.get(device, ""))
@@ -88,7 +89,10 @@ class Failure:
         return {
             device: [
                 "".join(BY_NAME[standing.state].sign for standing in row.values()),
-                "".join(" " if standing.date else EXPECTED[standing.expected][0] for standing in row.values()),
+                "".join(
+                    " " if standing.date else EXPECTED[standing.expected][0]
+                    for standing in row.values()
+                ),
             ]
             for device, row in self.standings.items()
         }
@@ -122,7 +126,9 @@ class Failure:
         texts = [
             Seen(f"{record.minor}, {record.device}", _start(measurement.popular_fix))
             for record, measurement in pairs
-            if not measurement.is_stale(self.reproducer) and measurement.verdict == "reproduced" and measurement.popular_fix
+            if not measurement.is_stale(self.reproducer)
+            and measurement.verdict == "reproduced"
+            and measurement.popular_fix
         ]
         return texts[-1] if texts else None
 
@@ -155,7 +161,11 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
     """The recorded texts (newest first), the messages that do not occur in any of them, and one
     line for each set of identical measurements.
     """
-    fresh = [(record, measurement) for record, measurement in measured if not measurement.is_stale(reproducer)]
+    fresh = [
+        (record, measurement)
+        for record, measurement in measured
+        if not measurement.is_stale(reproducer)
+    ]
     texts: dict[tuple[str, str], list[tuple[Record, Measurement]]] = {}
     lines: dict[tuple[str, ...], list[str]] = {}
     for record, measurement in fresh:
@@ -164,7 +174,14 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
             texts.setdefault(key, []).append((record, measurement))
         runs = f"{measurement.agreeing} of {measurement.runs}"
         lines.setdefault(
-            (record.device, measurement.verdict, runs, measurement.date, _start(measurement.text or measurement.detail)), []
+            (
+                record.device,
+                measurement.verdict,
+                runs,
+                measurement.date,
+                _start(measurement.text or measurement.detail),
+            ),
+            [],
         ).append(record.torch)
     keys = ("device", "verdict", "runs", "date", "text")
     table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]

@@ -51,7 +51,9 @@ def python(source: str) -> Markup:
     for kind, text in _lexer().get_tokens(source):
         name = next((name for group, name in _COLOURS.items() if kind in group), "")
         escaped = escape(text)
-        parts.append(f'<span class="{name}">{escaped}</span>' if name and text.strip() else str(escaped))
+        parts.append(
+            f'<span class="{name}">{escaped}</span>' if name and text.strip() else str(escaped)
+        )
     return Markup("".join(parts).removesuffix("\n"))
 
 

@@ -4,16 +4,18 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from tests.harness.helpers import RETURNS, call, plant
 from packaging.version import Version
+
+from tests.harness.helpers import RETURNS, call, plant
 from tests.harness.recorded import measurement, record
 
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
 pytest.importorskip("pygments", reason="the extra `site` brings it")
 from matrix import catalog, causes
-from matrix.site import exports, failure, markup, build as site
-from matrix.explain import text
 from matrix.evidence import records
+from matrix.explain import text
+from matrix.site import build as site
+from matrix.site import exports, failure, markup
 
 PAGE = ["one.html", "one.json", "one.py"]
 
