@@ -75,6 +75,11 @@ def too_long(lines, reproducers):
         for one in reproducers
         for part in (one.source, one.wrong, one.right, one.use)
         for line in part.splitlines()
+    } | {
+        line.strip()
+        for group in causes.load()
+        for cause in group.causes
+        for line in (cause.wrong + "\n" + cause.right).splitlines()
     }
     return [
         line
