@@ -179,6 +179,8 @@ def causes(
             lines += _start_of(by_id[cause.see], cause.see in absent, with_code=position == 1)
         if cause.wrong and (everything or position == 1):
             pair = {f"wrong{_on(cause.requires)}": cause.wrong, "right": cause.right}
+            if not everything and cause.right.count("\n") >= SHORT:
+                pair = {f"right{_on(cause.requires)}": cause.right}
             lines += [Code(labelled(label, its, 4)) for label, its in pair.items()]
         if cause.source:
             lines.append(Code(f"    source: {cause.source}"))
