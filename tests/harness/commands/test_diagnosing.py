@@ -56,13 +56,13 @@ def test_a_terminal_asks_one_check_after_another():
     diagnose = (*MATRIX, "diagnose")
     status, output = in_terminal(*diagnose, typed="1\nb\ny\nn\nq\n", cwd=catalog.ROOT)
     assert status == 0
-    assert output.index(STEPS[0].question) < output.index(STEPS[1].question)
-    assert "What did you see?" in output
     shown = " ".join(output.split())
+    assert shown.index(STEPS[0].question) < shown.index(STEPS[1].question)
+    assert "What did you see?" in shown
     assert checklists.sentence(STEPS[0].outcomes[1].means) in shown
     assert checklists.sentence(STEPS[0].outcomes[0].means) not in shown
     status, output = in_terminal(*diagnose, FIRST.name, typed="a\nn\n", cwd=catalog.ROOT)
-    assert (status, STEPS[1].question in output) == (0, False)
+    assert (status, STEPS[1].question in " ".join(output.split())) == (0, False)
 
 
 OUTCOME = '[[outcomes]]\nseen = "one"\nwhen = "True"\nmeans = "it is"\n'
