@@ -43,6 +43,8 @@ def no_compiled_code():
     yield
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
+        # torch.compile() turns off these checks for the rest of the process.
+        torch.distributions.Distribution.set_default_validate_args(True)
 
 
 def is_raised(group, text):
