@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "True in a mask hides a key from MultiheadAttention, but shows it to scaled_dot_product_attention"
+# kind = "silent"
+# symptom = "only the padding is attended to"
+# origin = "design"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
+# ]
+# wrong = '''
+# y = torch.nn.functional.scaled_dot_product_attention(
+#     q, k, v, attn_mask=padding[:, None, None]  # True where a key is padding
+# )
+# '''
+# right = '''
+# y = torch.nn.functional.scaled_dot_product_attention(
+#     q, k, v, attn_mask=~padding[:, None, None]  # padding is True where a key is padding
+# )
+# '''
+# requires = ">=2.0"
+# affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
+# ///
+"""The output is a weighted mean of the padding, because the real keys are hidden. No error is raised.
+
+In scaled_dot_product_attention(), a True lets the key take part (docs:
+torch.nn.functional.scaled_dot_product_attention). In nn.MultiheadAttention and the transformer
+layers, True in key_padding_mask or attn_mask means that the key is ignored (docs:
+torch.nn.MultiheadAttention). So a mask that moves from one to the other must be inverted. For a
+sample without padding, the mask is all False, and the wrong line returns NaN or, in newer releases,
+zeros (NaN in 2.3, zeros in 2.13). A float mask is added to the scores in both, so it stays as it
+is; ~ raises TypeError for it. [:, None, None] fits q of shape [N, heads, L, E] and padding of shape
+[N, S]; for q of shape [N, L, E], write [:, None].
+"""
+
+import torch
+
+
+def start(device):
+    q = torch.linspace(-1, 1, 8, device=device).reshape(1, 1, 1, 8)
+    k = torch.linspace(1, 2, 24, device=device).reshape(1, 1, 3, 8)
+    v = torch.tensor([1.0, 1.0, 9.0], device=device).reshape(1, 1, 3, 1).expand(1, 1, 3, 8)
+    return q, k, v, torch.tensor([[False, False, True]], device=device)
+
+
+def check(y):
+    if torch.allclose(y, torch.full_like(y, 9)):
+        return "only the padding is attended to"
+    if not torch.allclose(y, torch.ones_like(y)):
+        return f"the output is {y.tolist()}"
+
+
+def reproduce(device):
+    q, k, v, padding = start(device)
+    y = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=padding[:, None, None]  # True where a key is padding
+    )
+    return check(y)
+
+
+def control(device):
+    q, k, v, padding = start(device)
+    y = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=~padding[:, None, None]  # padding is True where a key is padding
+    )
+    return check(y)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
