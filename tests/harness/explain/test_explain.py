@@ -517,6 +517,7 @@ def plain(pattern):
 WORST |= {
     f"the beginning of {pattern}": f"{plain(pattern)} {max(explain.literals(pattern), key=len)} "
     for pattern in PATTERNS
+    if re.search(r"[*+{]", pattern)  # other patterns are plain words
 }
 
 
@@ -682,8 +683,8 @@ def test_ten_times_the_reproducers_take_at_most_twenty_times_as_long():
 def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     filler = [f"line {number} of a log, with torch" for number in range(40)]
     texts = (
-        [text for _, text in RECORDED[::8]]
-        + [error["text"] for error in PUBLIC["error"]]
+        [text for _, text in RECORDED[::24]]
+        + [error["text"] for error in PUBLIC["error"][::3]]
         + list(LAYOUTS.values())
     )
     texts += [f"x.py:1: UserWarning: {'x ' * 300}{text}" for text in texts[::5]]

@@ -216,6 +216,7 @@ def whole(tmp_path_factory):
     return folder
 
 
+@pytest.mark.xdist_group("whole")
 def test_every_file_of_data_is_as_its_schema_says(whole):
     jsonschema = pytest.importorskip("jsonschema", reason="the extra `test` brings it")
     schema = json.loads((whole / "schema.json").read_text(encoding="utf-8"))
@@ -234,6 +235,7 @@ def test_every_file_of_data_is_as_its_schema_says(whole):
     checked.validate({**grid, "verdicts": list(distinct.values())})
 
 
+@pytest.mark.xdist_group("whole")
 def test_the_data_of_the_grid_are_the_records_and_the_headers(whole):
     cells = json.loads((whole / "grid.json").read_text(encoding="utf-8"))["verdicts"]
     measured = text.Measured.load(records.load())
@@ -282,6 +284,7 @@ def test_a_release_on_which_it_cannot_be_run_is_no_change_of_the_failure(root):
     assert len(exports.changes([one], text.Measured.load(found[:2]))) == 1
 
 
+@pytest.mark.xdist_group("whole")
 def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
     feed = ElementTree.parse(whole / "changes.xml").getroot()
     atom = "{http://www.w3.org/2005/Atom}"
@@ -317,6 +320,7 @@ def test_no_address_is_made_up(built, tmp_path):
     assert not (tmp_path / "site/robots.txt").exists()
 
 
+@pytest.mark.xdist_group("whole")
 def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(whole):
     groups = [
         failure.Group(one, {each.id: each for each in catalog.load()}) for one in causes.load()
@@ -337,6 +341,7 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
             assert f'href="../bugs/{one.id}.html"' in page
 
 
+@pytest.mark.xdist_group("whole")
 def test_a_file_to_run_is_the_reproducer_and_a_fix_is_the_fix(whole):
     for name, folder in (("bugs/amp/unscale_twice.py", "repros"), ("fixes/amp.py", "")):
         path = catalog.ROOT / name.replace("bugs", folder).replace("fixes", "reference_fixes")
