@@ -44,7 +44,8 @@ MultiplicativeLR continues from the current rate. LambdaLR and ExponentialLR sta
 so the lambda has to start with the factor of the last epoch before the milestone. Here this factor
 is 0.2. If the milestone is 6 or later, the factor is 1, because the total_iters of ConstantLR is 5
 by default. The factor is also 1 if a warmup has ended before the milestone.
-ExponentialLR(optimizer, 0.5) can replace the LambdaLR only if the factor is 1.
+ExponentialLR(optimizer, 0.5) can replace the LambdaLR only if the factor is 1. For a lambda that is
+not constant, LambdaLR needs the product of its values for the epochs 1 to `epoch`.
 """
 
 import torch

@@ -41,9 +41,10 @@ inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor undid o
 of the inner SequentialLR, not those of the schedulers inside it (pytorch#132745), so the warmup
 rate was never set.
 
-A SequentialLR or ChainedScheduler as a later part fails at its milestone, because neither has a
-get_lr(). The error is a TypeError on 2.7, and a NotImplementedError without a message on 2.13 and
-2.15.
+A SequentialLR or ChainedScheduler as a later part fails at its milestone. On 2.7, the error is a
+TypeError, because step() accepts no epoch. On 2.13 and 2.15, it is a NotImplementedError without a
+message, because neither class defines get_lr(). On 1.13 and 2.3, a ChainedScheduler already fails
+in the constructor.
 """
 
 import traceback

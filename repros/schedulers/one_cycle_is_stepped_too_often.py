@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Hours into training, a ValueError stops the run: the schedule has ended but training has not.
+"""During training, a ValueError stops the run: the schedule has ended but training has not.
 
 The number of calls to step() is limited to total_steps, one per batch, and OneCycleLR has no rate
 for a further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs. In
