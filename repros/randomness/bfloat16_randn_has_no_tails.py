@@ -34,7 +34,7 @@ deviation still look right (pytorch#166853).
 
 The same bug affects randn_like(), normal_(), torch.normal() and nn.init.normal_(). It does not
 affect fewer than 16 numbers or a tensor that is not contiguous. In float16 the numbers never
-exceeded 3.9.
+exceeded 3.91.
 """
 
 import torch

@@ -34,7 +34,8 @@ and the loader would make the training noise repeat the random numbers used for 
 A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
 num_workers=0, still draw from the global generator, which a different model leaves in a different
 state. So do the initial weights of the layers that are created after a new layer. An unused layer
-changes the results if it is created first, but not if it is created last.
+that is created first changes the results. One that is created last does so only through later
+draws, such as dropout.
 """
 
 import torch

@@ -30,8 +30,8 @@
 # when = "the elements are strings, and another process uses the numbers"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The order of a set of strings depends on their hashes, which Python salts differently in every
-process (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect it. A checkpoint
+"""The order of a set of strings depends on their hashes, which Python salts differently at every
+start (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect it. A checkpoint
 contains the weights of output 3, but not the class that output 3 stands for. Here this process is
 compared with two others, which use two fixed salts instead of random ones.
 
