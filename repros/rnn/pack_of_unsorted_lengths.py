@@ -34,8 +34,9 @@ sort(), the outputs and states are in the order of the labels. To change packed.
 packed._replace(data=...), because PackedSequence(data, batch_sizes) drops the original order
 (torch/nn/utils/rnn.py) and silently leaves the samples sorted.
 
-A batch of shape (batch, time, features) needs batch_first=True. Otherwise the first len(lengths)
-time steps are used as the samples, and enforce_sorted=False does not detect this.
+A batch of shape (batch, time, features) needs batch_first=True. Otherwise enforce_sorted=False
+takes the first len(lengths) time steps as the samples. This raises an error only if there are fewer
+time steps than samples, or if a length is greater than len(lengths).
 """
 
 import torch
