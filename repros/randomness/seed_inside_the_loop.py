@@ -33,7 +33,8 @@ the first step. Seed once, before the outermost loop. In a function that is call
 even the corrected code draws the same noise in each epoch. Calling torch.manual_seed() in the loop
 has the same effect on the global generator, and thus on dropout and shuffling. So does evaluation
 code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give such code its
-own generator, or run it within torch.random.fork_rng().
+own generator, or run it within torch.random.fork_rng(), which restores torch's generators but not
+those of random and NumPy.
 """
 
 import torch

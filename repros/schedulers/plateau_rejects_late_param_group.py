@@ -36,7 +36,8 @@
 The constructor of ReduceLROnPlateau stores one minimum per parameter group. For a group that was
 added later, there was no minimum at the group's index (pytorch#104361). The error occurs epochs
 after its cause, because the minima are read only by a step that reduces the learning rate
-(torch/optim/lr_scheduler.py).
+(torch/optim/lr_scheduler.py). Loading the state of a scheduler with fewer groups causes the same
+error, because the state includes the minima. Append the missing minima after load_state_dict().
 """
 
 import traceback
