@@ -40,8 +40,9 @@ common generator. On several ranks, this sampler would give all rows to each ran
 in a DistributedSampler instead, from a generator that is seeded with the numbers of the run, the
 epoch and the rank.
 
-Every loader over the dataset needs such a sampler, including the validation loader. Plain indices
-cause a TypeError, and so does a Subset.
+Every loader over the dataset needs pairs, because plain indices cause a TypeError, and so does a
+Subset. Seeded shuffles the rows, so pass sampler=[(i, i) for i in range(len(dataset))] to a
+validation loader, which keeps their order.
 
 The results can still differ on another machine, because even sums over 1 and over 2 threads are
 rounded differently.
