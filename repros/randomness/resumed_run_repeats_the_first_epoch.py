@@ -32,7 +32,9 @@ set_state() rejects it, hence cpu().
 
 With persistent_workers=True, a loader draws once more from its generator when it starts, so a
 resumed loader continues with a different order. Pass the generator to RandomSampler(rows,
-generator=generator) instead, and pass this sampler to the loader.
+generator=generator) instead, and pass this sampler to the loader. The workers then get their seed
+from the global generator, so restore its state too. Otherwise, their augmentation repeats after
+every restart.
 
 Two restarts from the same checkpoint start with the same rows, so save another checkpoint between
 them. With dropout, the weights differ from the weights of an uninterrupted run, even with the
