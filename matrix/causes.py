@@ -3,7 +3,9 @@
 A message with `texts` has no reproducer. Its causes have `wrong` lines, which raise the message in
 a test on every release of torch, or a source, for example because the message requires hardware
 that is not available for measurements. The other messages are raised by the reproducers in `see`,
-or have no pattern and are only found by their keywords.
+or have no pattern and are only found by their keywords. The messages in python.toml are errors of
+Python itself and of other libraries. They are only explained in a text that names torch, and after
+the other messages.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from .checked import key, specifier, string, strings
 
 MESSAGES = Path(__file__).with_name("messages")
 TRAINING = "training.toml"  # the first file that is read
+GENERAL = "python.toml"
 NAMES = Path(__file__).with_name("messages.txt")  # every name that has ever had a page
 
 
@@ -73,6 +76,11 @@ class Group:
             for name in ("supports", "excludes"):
                 if pattern := getattr(cause, name):
                     yield name, pattern, cause.line
+
+    @property
+    def is_general(self) -> bool:
+        """True for an error that is not torch's own."""
+        return self.path.name == GENERAL
 
     @property
     def was_raised(self) -> bool:

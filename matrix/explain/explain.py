@@ -73,6 +73,9 @@ LIBRARY = (
     r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
 )
 DEVICE = r"\b(?:cuda|mps)\b"  # if a message names it, causes that never occur there are omitted
+TORCH = (  # a text that does not name torch may be about any program
+    r"torch|state_dict|dataloader|lightning|transformers|diffusers|accelerate|deepspeed|\.pth\b"
+)
 LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
@@ -85,6 +88,7 @@ JS_DATA = {
     "library": LIBRARY,
     "readings": [[read.__name__, pattern] for pattern, read in READINGS],
     "device": DEVICE,
+    "torch": TORCH,
     "blanks": BLANKS,
     "prefix": PREFIX,
     "torch_version": TORCH_VERSION,
@@ -367,7 +371,8 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     """Returns the findings for explained(), after reading a text of any length once."""
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     in_groups = [pattern for group in causes.load() for _, pattern, _ in group.patterns]
-    patterns = Patterns([*messages, *in_groups, *(pattern for pattern, _ in READINGS)])
+    readings = [pattern for pattern, _ in READINGS]
+    patterns = Patterns([*messages, *in_groups, *readings, TORCH])
     result = Scan(patterns.found)
     for window, since in _windows(text):
         patterns.search(window, since)
@@ -386,7 +391,8 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     """Explains the texts of a program. The last text is the most important.
 
-    Errors come before warnings, and longer matches before shorter matches. Among equal matches, the
+    Errors come before warnings, torch's errors before those of Python itself, and longer matches
+    before shorter matches. Among equal matches, the
     match nearest to the end comes first, because a traceback names the error at its end. A single
     line is also compared with the reproducers' symptoms, because some failures raise no error.
     """
@@ -401,7 +407,7 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
     wording = None
-    in_texts = any(text in found for group in causes.load() for text in group.texts)
+    in_texts = any(text in found for group in _groups(found) for text in group.texts)
     if not best and not in_texts and short and texts[0].first:
         wording = None if texts[0].last_error else _in_words(texts[0].first)
         best = {} if wording else _symptoms(texts[0].first, reproducers)
@@ -421,6 +427,11 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
             texts[0].first if short else "",
         ),
     )
+
+
+def _groups(found: dict[str, Match]) -> list[Group]:
+    """The messages that apply to the text: errors of Python itself only if the text names torch."""
+    return [group for group in causes.load() if TORCH in found or not group.is_general]
 
 
 def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
@@ -490,14 +501,19 @@ def _answers(
     matches: list[tuple[Match, str, Group | None]] = [
         (match, id, group_of.get(id)) for id, match in best.items()
     ]
-    for each in groups:
+    for each in _groups(found):
         if texts := [found[pattern] for pattern in each.texts if pattern in found]:
             matches.append((min(texts), "", each))
     if wording:
         matches.append((Match(False, 0, 0, wording[1], ""), "", wording[0]))
     answers: list[Answer] = []
     answered: set[str] = set()
-    for match, id, group in sorted(matches, key=lambda match: (match[0][:3], match[1])):
+
+    def rank(found_in: tuple[Match, str, Group | None]) -> tuple[object, ...]:
+        match, id, group = found_in
+        return match.warning, bool(group and group.is_general), match[:3], id
+
+    for match, id, group in sorted(matches, key=rank):
         if id in answered or (group and group.name in answered):
             continue
         candidates = group.reproducers(by_id) if group else []

@@ -327,6 +327,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "title": group.title,
                 "texts": group.texts,
                 "raised": group.was_raised,
+                "general": group.is_general,
                 "keywords": group.keywords,
                 "causes": [cause.as_json() for cause in group.causes],
                 "name": group.name,

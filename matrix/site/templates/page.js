@@ -130,21 +130,23 @@ function ofGroup(group, match, named, found, readings, data) {
 function find(text, data) {
   const lines = clean(text, data);
   const inGroups = data.causes.flatMap((group) => [...group.texts, ...group.causes.flatMap(({ supports, excludes }) => [supports, excludes])]);
-  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean)], data);
+  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean), data.torch], data);
+  const groups = data.causes.filter((group) => found.has(data.torch) || !group.general);
   const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
   let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
-  const inTexts = data.causes.some((group) => group.texts.some((pattern) => found.has(pattern)));
+  const inTexts = groups.some((group) => group.texts.some((pattern) => found.has(pattern)));
   const short = !matches.size && !inTexts && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom;
   const words = short && !/(Error|Exception|Warning): /.test(lines[0].text) ? inWords(lines[0].text, data) : undefined;
   if (short && !words) matches = symptomsOf(lines, data);
   const groupOf = (id) => data.causes.find((group) => group.causes.some((cause) => cause.see === id));
   const hits = [...matches].map(([id, match]) => ({ id, match, group: groupOf(id) }));
-  for (const group of data.causes) {
+  for (const group of groups) {
     const match = least(group.texts);
     if (match) hits.push({ id: "", match, group });
   }
   if (words) hits.push({ id: "", match: { warning: false, text: words.part, start: 0, line: "" }, group: words.group });
-  hits.sort((a, b) => compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
+  const general = ({ group }) => Boolean(group?.general);
+  hits.sort((a, b) => a.match.warning - b.match.warning || general(a) - general(b) || compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
   const readings = readingsOf(text, data);
   const answers = [];
   const seen = new Set();
