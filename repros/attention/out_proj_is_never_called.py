@@ -32,8 +32,9 @@ the dtype of the model. The optimizer raises an error if one group contains mode
 another contains the adapter.
 
 A parametrization renames the weight in the state_dict, and calling torch.save() on the module
-itself raises an error. Load a checkpoint of the model before you add the parametrization, and merge
-the adapter with remove_parametrizations() before you save (control).
+itself raises an error. Load a checkpoint of the model before you add the parametrization. Merge the
+adapter with remove_parametrizations() only after the training (control), because a merged adapter
+is not trained any more. Do not merge it in a deep copy: the original then loses its weight.
 """
 
 import torch

@@ -40,13 +40,15 @@ that is passed in still has the history of the previous batch. Call detach() onc
 backward(), to end this history (control). If called between the steps of one sequence, or before a
 loss of the state itself, detach() would silently cut off the gradients that the model should learn
 from. The state of a GRU or RNN is one tensor, and the state of an LSTM is two. If the last batch
-has a different size, the error is "Expected hidden[0] size", so pass drop_last=True to the loader.
-Do not shuffle, because the state passes from each row to the same row of the next batch.
+has a different size, the error is "Expected hidden size" ("hidden[0]" for an LSTM), so pass
+drop_last=True to the loader. Do not shuffle, because the state passes from each row to the same row
+of the next batch.
 
 With retain_graph=True, which the message and other users advise (Eurus-Holmes/MNMT#7), backward()
 goes back through all batches. Either memory runs out (sgadgil6/cnslab_fmri#4) or, once an optimizer
 has changed the weights that the earlier graph saved, backward() raises "modified by an inplace
-operation" (popular fix, mlech26l/ncps#62).
+operation" (popular fix, mlech26l/ncps#62). Under autocast, or if the optimizer has fused=True, no
+error is raised.
 """
 
 import torch

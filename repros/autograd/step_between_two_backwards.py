@@ -49,8 +49,10 @@ has since changed.
 
 The call to step() changes parameters in place, but a Linear has saved its weight for the backward
 (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by an
-optimizer (MorvanZhou/PyTorch-Tutorial#89). The generator's loss needs its own forward after the
-step (tamarott/SinGAN#148, control).
+optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases detect no change by an optimizer with
+fused=True, nor under autocast, so the wrong code silently trains with the old weights. The
+generator's loss needs its own forward after the step (tamarott/SinGAN#148, control), and its own
+autocast block, because a block reuses the weights that it has cast.
 
 If both step() calls follow both backward() calls (leftthomas/SRGAN#89), no error is raised.
 However, the generator's loss then also trains the discriminator to accept fakes as real (popular
