@@ -47,7 +47,8 @@ in cross-attention, an empty sequence produces outputs that no loss mask exclude
 
 With need_weights=False, scaled_dot_product_attention() has returned zeros for such rows since 2.5.
 pytorch#41508 was among the reasons for that change (pytorch#131060; see
-attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same for need_weights=True.
+attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same for need_weights=True. In eval
+mode under no_grad(), batch_first=True still gives NaN in 2.15, even with need_weights=False.
 """
 
 import torch
