@@ -43,7 +43,8 @@ and so does materialize_grads=True if torch.autograd.grad has this argument. Fir
 the parameter is meant to be unused. The same error occurs for an input that was sliced or converted
 after the forward, and zeros would hide that mistake. In that case, differentiate with respect to
 the tensor that was passed to the model. Zip the gradients with `parameters`, because neither list
-includes frozen parameters, which grad() also rejects.
+includes frozen parameters, which grad() also rejects. Keep create_graph=True for MAML, which would
+silently become a first-order method without it.
 """
 
 import torch
