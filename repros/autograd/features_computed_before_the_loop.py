@@ -37,8 +37,9 @@ backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.
 depends on parameters has to be recomputed in every step (control), if only because the parameters
 have changed. With retain_graph=True, which the message advises, backward() detects the changed
 parameters and raises "modified by an inplace operation" (popular fix). No error is raised even then
-if the backward of the encoder needs no weight, as for a single Linear, under autocast, or if the
-optimizer has fused=True. The head then continues with the features of the initial weights.
+if the backward of the encoder needs no weight, as for a single Linear, if autocast has cast all its
+weights, or if the optimizer has fused=True. The head then continues with the features of the
+initial weights.
 """
 
 import torch
