@@ -27,11 +27,11 @@
 state_dict has an entry for each layer, but there is only one weight.
 
 A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and parameters() yields
-a shared parameter once. The layer is also shared by Sequential(*[layer] * n), extend() and
-ModuleDict(dict.fromkeys(names, layer)). Copies made with copy.deepcopy(), which
-torch.nn.TransformerEncoder also uses, start with equal weights but are not tied. Weights saved from
-tied layers load into the new layers, but the state of their optimizer does not, because it has
-fewer parameters.
+a shared parameter once. The layer is also shared by Sequential(*[layer] * n), extend(),
+ModuleDict(dict.fromkeys(names, layer)) and [layer for _ in range(n)], which creates no layer.
+Copies made with copy.deepcopy(), which torch.nn.TransformerEncoder also uses, start with equal
+weights but are not tied. Weights saved from tied layers load into the new layers, but the state of
+their optimizer does not, because it has fewer parameters.
 """
 
 from torch.nn import Linear, ModuleList

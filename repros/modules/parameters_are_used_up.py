@@ -31,7 +31,7 @@
 The iterators that filter() and parameters() return yield each item once. A sum, a first loop
 (pytorch#110357) or an optimizer that reads the parameters before its base class does
 (YanaiEliyahu/AdasOptimizer#2) leaves nothing for a second reader. An optimizer with two groups
-silently accepts the empty group, and clip_grad_norm_() silently clips nothing.
+silently accepts the empty group, and clip_grad_norm_() clips nothing.
 """
 
 import torch

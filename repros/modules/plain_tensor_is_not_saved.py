@@ -31,7 +31,8 @@ saved before the buffer existed lacks its key, so load that file once with stric
 half() also casts floating-point buffers, give a counter an integer dtype. A buffer that has grown,
 such as a memory bank, loads only into a buffer of the same size. DistributedDataParallel copies the
 buffers of rank 0 to the other ranks before a forward pass, unless broadcast_buffers=False is passed
-or the previous forward pass ran in no_sync().
+or the previous forward pass ran in no_sync() or no_grad(). On 1.13 and 2.3, two forward passes
+before a backward pass then raise an error if autograd has saved a buffer.
 """
 
 import torch

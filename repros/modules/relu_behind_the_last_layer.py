@@ -25,14 +25,15 @@
 """One initialization learns, and the next predicts 0 forever (jvargasmu/population_estimation#68).
 
 If the input of a ReLU is negative, its gradient is 0. A last layer that happens to give negative
-numbers for all inputs is therefore never updated (ProteomicsML/ProteomicsML#203). In this
+numbers for all inputs therefore gets no gradient (ProteomicsML/ProteomicsML#203). In this
 reproducer the 256 outputs of a Linear act as 256 initializations of one output, and the inputs are
 1 and 2. With inputs around 0, few or no outputs are dead, because some inputs give a positive
 output.
 
-The output of softplus() is positive too, and its gradient is nonzero for values down to -100 in
-float32 and -17 in float16. With inputs of a thousand, the values are below these limits for most
-initializations, so scale the inputs. Without an activation, the prediction may be negative.
+The output of softplus() is positive too, and its gradient shrinks gradually instead of being 0. If
+its input is below -10 with SGD, or -25 with Adam, hardly any gradient is left. With inputs of 100,
+most initializations reach such values, so scale the inputs. Without an activation, the prediction
+may be negative.
 """
 
 import torch
