@@ -51,7 +51,7 @@
 # choice = "Use the lines, or torch 2.14; use the fix if a dense gradient of the table is too large and a single optimizer has all parameters, because the fix clips each optimizer separately"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
-"""Since 2.0, training that clips the gradients of a sparse Embedding fails at the first step.
+"""From 2.0 to 2.13, training that clips gradients of a sparse Embedding fails at the first step.
 
 On the CPU, clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
 torch.linalg.vector_norm() in later releases (torch/nn/utils/clip_grad.py). Neither had a kernel for

@@ -38,20 +38,20 @@
 # ///
 """The loss is finite and one gradient is inf; after clip_grad_norm_() that gradient is NaN and all
 others are 0. If all gradients are finite but large (1e20), all of them become 0 with the default
-norm_type of 2, and the step does nothing.
+norm_type of 2, and the step ignores the batch.
 
 The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is NaN
 (torch/nn/utils/clip_grad.py). The norm of finite gradients is inf if their squares overflow. With
 error_if_nonfinite=True an error is raised. This setting became the default, but that change was
 reverted (pytorch#53843, pytorch#55169).
 
-A step with an infinite gradient has to be skipped. The corrected code divides finite gradients by
-the largest gradient, which keeps their direction and leaves a norm of at least max_norm to clip.
-The divisor uses max(max_norm, 1), because largest / max_norm is itself inf if max_norm is below 1
-and the largest gradient is near the limit of its dtype. In float16, gradients soon reach this
-limit. In the corrected code, clip_grad_norm_() returns the norm of the divided gradients. In
-float16 this norm is inf above 65504, for example for 200000 equal gradients with a max_norm of
-1000. On 1.13, clamp() does not accept float16 on the CPU.
+A step with an infinite gradient has to be skipped. If the largest gradient is finite and above both
+1 and max_norm, the corrected code first divides all gradients by largest / max(max_norm, 1). This
+keeps their direction and leaves a norm of at least max_norm to clip. Without max(), the divisor
+itself is inf if max_norm is below 1 and the largest gradient is near the limit of its dtype. In
+float16, gradients soon reach this limit. In the corrected code, clip_grad_norm_() returns the norm
+of the divided gradients. In float16 this norm is inf above 65504, for example for 200000 equal
+gradients with a max_norm of 1000. On 1.13, clamp() does not accept float16 on the CPU.
 """
 
 import torch

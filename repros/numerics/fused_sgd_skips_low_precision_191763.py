@@ -39,7 +39,9 @@ float64 are updated correctly (pytorch#191763), and fused Adam, AdamW and Adagra
 bug.
 
 Leave fused out instead of passing False, because fused=False also turns off the foreach loop that
-torch chooses for parameters on CUDA (torch/optim/sgd.py).
+torch chooses for parameters on CUDA (torch/optim/sgd.py). When you resume, load_state_dict()
+restores fused=True from an old checkpoint. After that, set group["fused"] = None in every group of
+optimizer.param_groups.
 """
 
 import torch

@@ -46,7 +46,8 @@ The corrected code protects the weights only. When the step is skipped, a BatchN
 added an infinite input to its running statistics, and skipping the step does not undo this. A
 finite gradient whose square overflows, such as 1e22, also passes the check. From then on, the
 second moment of Adam, RMSprop or Adagrad is inf, and the weight stops changing. Calling
-clip_grad_value_() before the step prevents that.
+clip_grad_value_() between the check and the step prevents that. Before the check, it would turn an
+inf into a finite gradient and hide it.
 """
 
 import torch

@@ -31,8 +31,9 @@
 so the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
 
 The function log_softmax() never computes the probability (docs: torch.nn.functional.log_softmax).
-The usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). This makes the loss finite, but
-the gradient is 0 where it should be largest.
+The usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). In float32 this makes the loss
+finite, but the gradient is 0 where it should be largest. In float16, 1e-8 is 0, and the loss stays
+inf.
 
 The loss stays inf if the label's own logit is -inf, for example because of a mask. In a focal loss,
 compute logp with log_softmax() and p = logp.exp(). If gamma is below 1, the gradient of (1 - p) **
