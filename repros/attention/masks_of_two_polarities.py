@@ -12,14 +12,12 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
 # ]
 # wrong = '''
-# y = torch.nn.functional.scaled_dot_product_attention(
-#     q, k, v, attn_mask=padding[:, None, None]  # True where a key is padding
-# )
+# mask = padding[:, None, None]  # True where a key is padding
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # right = '''
-# y = torch.nn.functional.scaled_dot_product_attention(
-#     q, k, v, attn_mask=~padding[:, None, None]  # padding is True where a key is padding
-# )
+# mask = ~padding[:, None, None]  # padding is True where a key is padding
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
@@ -55,17 +53,15 @@ def check(y):
 
 def reproduce(device):
     q, k, v, padding = start(device)
-    y = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=padding[:, None, None]  # True where a key is padding
-    )
+    mask = padding[:, None, None]  # True where a key is padding
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     return check(y)
 
 
 def control(device):
     q, k, v, padding = start(device)
-    y = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=~padding[:, None, None]  # padding is True where a key is padding
-    )
+    mask = ~padding[:, None, None]  # padding is True where a key is padding
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     return check(y)
 
 
