@@ -33,9 +33,9 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A single warning at the start says "in future, this will cause an error", and each step on the
-CPU updates the tied weight twice. With plain SGD and Adam, the weight moves twice as far. With a
-momentum of 0.9, it has moved almost three times as far after ten steps. With RMSprop and Adagrad,
-the first step is 1.4 times as large or more.
+CPU updates the tied weight twice. With plain SGD, the weight moves twice as far, and with Adam
+about twice as far. With a momentum of 0.9, it has moved almost three times as far after ten steps.
+With RMSprop and Adagrad, the first step is 1.4 times as large or more.
 
 A parameter that is repeated across groups causes an error (pytorch#40967). Within a group,
 repetition was also meant to be an error, but this was changed to a warning because it broke a

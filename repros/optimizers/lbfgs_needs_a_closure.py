@@ -40,8 +40,8 @@ message. In the corrected code, step() returns the loss at the first point, befo
 gradients inside the closure. LBFGS accepts only one parameter group. The loss has to be the same
 function at every point, so do not use dropout, and use all the data as the batch in every step. In
 a loop over mini-batches, this code diverges without a line search: the loss of a small network went
-from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, about ten per step, as
-a batch.
+from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, often 20 per step, as a
+batch. An enabled GradScaler rejects closures, so train without it.
 
 A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. But
 the loss is then the same at every point, so LBFGS stops after one step of gradient descent, far
