@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from matrix.devices import DEVICES
 FAMILIES = catalog.fixes()
 set_handler = signal.signal  # the original function, because a test may replace it
 LIMIT = 300.0  # seconds per test without its fixtures; the slowest test takes a tenth of this
+CORES = os.cpu_count() or 1
 
 
 def pytest_addoption(parser):
@@ -65,7 +67,14 @@ def pytest_runtest_call(item):
         yield
         return
 
+    began = time.monotonic()
+
     def give_up(number, frame):
+        # a busy machine gets more time, in proportion to its load
+        allowed = LIMIT * max(1.0, os.getloadavg()[0] / CORES)
+        if time.monotonic() - began < allowed:
+            signal.setitimer(signal.ITIMER_REAL, LIMIT)
+            return
         for pid in _descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
