@@ -11,7 +11,7 @@
 #     "Trying to resize storage that is not resizable",
 # ]
 # elsewhere = [
-#     "sizes of tensors must match except in dimension \\d\\. got \\d{1,9} and \\d{1,9} in dimension",
+#     "sizes of tensors must match except in dimension [^1-9]\\. got \\d{1,9} and \\d{1,9} in dimension",
 # ]
 # origin = "usage"
 # reports = [

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A head tied to a new Embedding starts with a loss far above log(classes)"
+# kind = "silent"
+# symptom = "the first loss is more than three times log\\(64\\)"
+# origin = "design"
+# reports = ["https://github.com/google-research/t5x/issues/1477"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html",
+#     "https://github.com/huggingface/transformers/pull/26441",
+# ]
+# wrong = '''
+# head.weight = embedding.weight
+# '''
+# right = '''
+# torch.nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)  # positions too
+# head.weight = embedding.weight
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The model starts with confident wrong predictions, and the first steps only unlearn them.
+
+An Embedding starts with a standard deviation of 1 (docs: torch.nn.Embedding), a Linear of d inputs
+with 1 / sqrt(3 d) (torch/nn/modules/linear.py). As a head, the embedding gives logits with a
+deviation of about sqrt(d) if each hidden value has a size of 1, as it has behind a LayerNorm. A
+uniform prediction would have a loss of log(classes). The embedded tokens become smaller, too:
+initialize a position embedding that is added to them in the same way, or it hides them and training
+is slower; multiply the sum by sqrt(d) if the next layer does not normalize it. Call normal_()
+before pretrained weights are loaded; it also overwrites the zeros of padding_idx (see
+layers/padding_vector_is_not_zero).
+"""
+
+import math
+
+import torch
+
+
+def start():
+    embedding = torch.nn.Embedding(64, 256)
+    return embedding, torch.nn.Linear(256, 64, bias=False), torch.randn(256, 256)
+
+
+def check(device, embedding, head, hidden):
+    logits = head.to(device)(torch.nn.functional.layer_norm(hidden, (256,)).to(device))
+    labels = torch.arange(256, device=device) % 64
+    loss = torch.nn.functional.cross_entropy(logits, labels).item()
+    if loss > 3 * math.log(64):
+        return "the first loss is more than three times log(64)"
+    if loss > 1.3 * math.log(64) or head.weight.data_ptr() != embedding.weight.data_ptr():
+        return f"the first loss is {loss}, or the weights are not tied"
+
+
+def reproduce(device):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        embedding, head, hidden = start()
+        head.weight = embedding.weight
+    return check(device, embedding.to(device), head, hidden)
+
+
+def control(device):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        embedding, head, hidden = start()
+        torch.nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)  # positions too
+        head.weight = embedding.weight
+    return check(device, embedding.to(device), head, hidden)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

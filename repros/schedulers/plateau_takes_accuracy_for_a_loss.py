@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "ReduceLROnPlateau lowers the learning rate while the accuracy rises, because its mode is 'min'"
+# kind = "silent"
+# symptom = "the rate falls to 0.001 while the accuracy rises|the rate never falls"
+# origin = "design"
+# reports = ["https://github.com/md-mohaiminul/ViS4mer/issues/4"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ReduceLROnPlateau.html",
+#     "https://github.com/eecn/Hyperspectral-Classification/issues/19",
+# ]
+# wrong = '''
+# scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+# '''
+# right = '''
+# scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The rate is divided by ten after every few epochs, although the model improves in each.
+
+By default, a metric improves when it falls (docs: ReduceLROnPlateau), so with step(accuracy) the
+first, worst epoch stays the best. With mode="max" and a loss, the same happens. With -accuracy
+instead (eecn/Hyperspectral-Classification#19), an accuracy that stays equal never lowers the rate:
+the default threshold is relative, and for a value below 0 it counts an equal value as an
+improvement (popular fix). For a loss that can be below 0, pass threshold_mode="abs". The
+state_dict() contains the mode, so load_state_dict() of an old checkpoint brings the old one back.
+"""
+
+import torch
+
+
+def start(device):
+    parameter = torch.nn.Parameter(torch.zeros(1, device=device))
+    return torch.optim.SGD([parameter], lr=0.1)
+
+
+def check(optimizer, scheduler, sign=1):
+    for accuracy in (0.5, 0.6, 0.7, 0.8, 0.9):
+        scheduler.step(sign * accuracy)
+    rate = optimizer.param_groups[0]["lr"]
+    if rate < 0.09:
+        return f"the rate falls to {rate:.3f} while the accuracy rises"
+    for _ in range(10):
+        scheduler.step(sign * 0.9)
+    if optimizer.param_groups[0]["lr"] == rate:
+        return "the rate never falls, although the accuracy has stopped rising"
+
+
+def reproduce(device):
+    optimizer = start(device)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+    return check(optimizer, scheduler)
+
+
+def control(device):
+    optimizer = start(device)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)
+    return check(optimizer, scheduler)
+
+
+def popular_fix(device):
+    optimizer = start(device)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+    return check(optimizer, scheduler, sign=-1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
