@@ -37,9 +37,11 @@ inf in float16.
 
 Make `batches` a list: a generator would be empty after the first line, and nothing would be
 trained. If another label is ignored, such as 255 in segmentation, count labels != 255. If the model
-shifts the labels itself, as a language model does, count labels[:, 1:]. Otherwise the gradient is
-too small. With class weights, divide by the sum of the weights of the labels. In DDP each rank has
-its own count: see distributed/summed_loss_shrinks.
+shifts the labels itself, as a language model does, count labels[:, 1:]. If the labels are
+probabilities of classes, count their rows. Otherwise the gradient is too small. With class weights,
+divide by the sum of the weights of the labels. In DDP, call all_reduce(tokens) before the loop and
+multiply each loss by get_world_size(): see distributed/summed_loss_shrinks. The factor without the
+reduction makes the gradient too large.
 """
 
 import torch
