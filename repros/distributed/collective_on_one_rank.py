@@ -11,6 +11,7 @@
 #     "Timed out waiting \\d{1,12}ms for recv operation to complete",
 #     "Watchdog caught collective operation timeout",
 #     "Some NCCL operations have failed or timed out",
+#     "gloo/transport/tcp/pair\\.cc:\\d{1,5}\\] Connection closed by peer",
 # ]
 # origin = "design"
 # reports = [
