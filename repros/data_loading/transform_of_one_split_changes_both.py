@@ -27,7 +27,8 @@
 The assignment is meant for validation, as advised in torchgeo/torchgeo#257, but also removes the
 augmentation from training (growingnet/gromo#58). Give the validation Subset its own dataset, which
 has to list its files in the same order. With persistent_workers=True, do so before the first epoch
-of the loader.
+of the loader. If there is a test part too, assign the new dataset to test.dataset as well;
+otherwise its images stay augmented.
 
 The corrected code assumes a single split into all parts. After a second split, val.dataset is
 itself a part, and val.indices would select other rows of the whole dataset.
