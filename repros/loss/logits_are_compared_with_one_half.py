@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "logits > 0.5 counts probabilities between 0.5 and 0.62 as negative"
 # kind = "silent"
-# symptom = "accuracy 0.5 for predictions that are all right"
+# symptom = "accuracy 0.5 for logits with the right signs"
 # origin = "usage"
 # reports = ["https://github.com/luca-medeiros/lightning-sam/issues/13"]
 # documents = [
@@ -40,7 +40,7 @@ def start(device):
 def check(predicted, logits, labels):
     if not predicted.equal(logits.sigmoid() > 0.5):
         accuracy = (predicted == labels).float().mean().item()
-        return f"accuracy {accuracy} for predictions that are all right"
+        return f"accuracy {accuracy} for logits with the right signs"
 
 
 def reproduce(device):

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "cross_entropy with label_smoothing is inf if a class is masked with -inf"
 # kind = "silent"
-# symptom = "the loss is inf"
+# symptom = "the loss with label smoothing is inf"
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
@@ -43,7 +43,7 @@ def start(device):
 
 def check(loss, logits, allowed, y):
     if loss.isinf():
-        return "the loss is inf"
+        return "the loss with label smoothing is inf"
     cross_entropy = torch.nn.functional.cross_entropy
     rows = [  # each row with its allowed classes alone
         cross_entropy(row[mask][None], mask[:label].sum()[None], label_smoothing=0.1)
