@@ -43,7 +43,7 @@ def check(loader, device):
             optimizer.step()
     if weight == 0:
         return "no step was taken in 3 epochs"
-    if weight != -3 * 19.5:  # the mean of the numbers from 0 to 39
+    if abs(weight.item() + 3 * 19.5) > 1e-3:  # 19.5: the mean of the numbers from 0 to 39
         return f"the weight is {weight.item()}"
 
 
