@@ -30,10 +30,10 @@ fit. The gradient is zero, so a penalty on the logsumexp, such as a z-loss, trai
 of float16 overflowed in the same way (pytorch#91597). CUDA was not measured. bfloat16 has the range
 of float32.
 
-For these logits, log_softmax() returns -inf and the cross entropy is inf, so pass x.float() there
-too. For a z-loss, compute the square in float32, because even with few logits the square of 256
-overflows. Also scale the loss, because a small gradient spread over 70000 logits is rounded to 0 in
-float16.
+For these logits, log_softmax() returns -inf and the cross entropy is inf (on 2.3, it raises an
+error for float16 instead), so pass x.float() there too. For a z-loss, compute the square in
+float32, because even with few logits the square of 256 overflows. Also scale the loss, because a
+small gradient spread over 70000 logits is rounded to 0 in float16.
 """
 
 import torch

@@ -39,11 +39,12 @@ batches.
 
 In train mode, the forward pass writes the statistics of the batch into the moving averages
 running_mean and running_var (docs: torch.nn.BatchNorm1d). Whatever the momentum, clean batches do
-not remove a NaN from an average. Other channels stay finite, and with track_running_stats=False
-there is no average. Skipping the step does not help, because the forward pass has already run, so
-check the inputs before it. The loss must still be checked in case a label is NaN. To repair a
-poisoned model, call reset_running_stats() on each BatchNorm, and run some clean batches in train
-mode. With DistributedDataParallel, all ranks have to skip the step together.
+not remove a NaN from an average. Channels without a NaN stay finite, but a convolution or a linear
+layer before the BatchNorm spreads the NaN to all channels. With track_running_stats=False there is
+no average. Skipping the step does not help, because the forward pass has already run, so check the
+inputs before it. The loss must still be checked in case a label is NaN. To repair a poisoned model,
+call reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
+DistributedDataParallel, all ranks have to skip the step together.
 
 The corrected code detects only bad inputs. The statistics also become bad for a finite x if a layer
 before the BatchNorm overflows, or if the square of an x of 1e20 overflows in running_var. To detect

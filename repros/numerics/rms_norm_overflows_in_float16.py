@@ -27,7 +27,8 @@
 
 On every device, rms_norm() computed the squares in the dtype of the input
 (aten/src/ATen/native/layer_norm.cpp, pytorch#134106), but the square of 300 is above 65504, the
-largest float16 number. Since 2.6, rms_norm() computes in float32. CUDA was not measured.
+largest float16 number. Since 2.6, rms_norm() computes these squares in float32. CUDA was
+not measured.
 """
 
 import torch
