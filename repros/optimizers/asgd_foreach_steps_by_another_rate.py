@@ -24,8 +24,8 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.4", cuda = ">=2.0,<2.4" }
 # ///
-"""From the second step on, the weights differ from the weights with foreach=False. With the default
-lambd, or after many steps, the step size stays too large.
+"""From the second step on, the weights differ from the weights with foreach=False. If lr * lambd is
+below 1, the step size is first too small and later too large.
 
 The step size is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
 implementation applied the power of alpha to t alone (pytorch#125440). Release 2.0 also made foreach

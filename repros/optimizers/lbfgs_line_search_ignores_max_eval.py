@@ -26,9 +26,9 @@ many evaluations max_eval still allowed (torch/optim/lbfgs.py, pytorch#91581). T
 exceeds the limit by the evaluations of its last line search. These are many with a small lr, as
 here, and few if line searches are short.
 
-Since the fix, the step sometimes still exceeds the limit by one, for example with a max_eval of 1,
-2, 5 and 10 on Rosenbrock's function. Without a line search, a max_eval of 1 also leads to 2
-evaluations.
+Since the fix, the step sometimes still exceeds the limit by one, for example on Rosenbrock's
+function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2 evaluations there,
+with and without a line search.
 """
 
 import torch

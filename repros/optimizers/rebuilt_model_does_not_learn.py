@@ -42,8 +42,8 @@ copy of the model made with copy.deepcopy() also has new parameters, and so does
 load_state_dict() with assign=True.
 
 An existing scheduler still holds the first optimizer. The learning rate of the new optimizer then
-stays constant, and a warning says that lr_scheduler.step() was called before optimizer.step().
-After the corrected code, create the scheduler again.
+stays constant. If the first optimizer never took a step, a warning says that lr_scheduler.step()
+was called before optimizer.step(). After the corrected code, create the scheduler again.
 """
 
 import torch
