@@ -53,7 +53,8 @@ from its sixth step on, when it begins to divide (pytorch#110606).
 A view that is created once, in __init__(), stays behind when the module is moved, and
 copy.deepcopy() rejects it. The corrected code renames the parameter: to convert an old weight to
 `parts`, call torch.view_as_real(). Calling bfloat16() on the module makes this code fail, because
-torch has no complex bfloat16 numbers.
+torch has no complex bfloat16 numbers. Calling to(torch.complex64) also fails, because parts has to
+be real.
 """
 
 import torch
