@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A layer added to a model after DDP wrapped it trains without synchronizing its gradients"
 # kind = "silent"
-# symptom = "2 of 4 gradients were reduced"
+# symptom = "2 of 4 gradients were averaged"
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
@@ -62,7 +62,7 @@ def check(model, device):
     model(torch.ones(1, 3, device=device)).sum().backward()
     gradients = sum(parameter.grad is not None for parameter in model.parameters())
     if (len(reduced), gradients) != (4, 4):
-        return f"{len(reduced)} of {gradients} gradients were reduced"
+        return f"{len(reduced)} of {gradients} gradients were averaged"
 
 
 def train(steps, device):
