@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "An LSTM accepts packed sequences of one length with fewer features than input_size"
 # kind = "silent"
-# symptom = "12 features were accepted, with weights in rows of 12"
+# symptom = "12 packed features were accepted, with weights in rows of 12"
 # origin = "torch"
 # upstream = "unreported"
 # documents = [
@@ -62,8 +62,8 @@ def reproduce(device):
         if lstm.weight_ih_l0.shape == short_rows.shape:
             return None
         if check(lstm, sequences, output, short_rows):
-            return "12 features were accepted, with weights in rows of 12"
-        return "12 features were accepted"
+            return "12 packed features were accepted, with weights in rows of 12"
+        return "12 packed features were accepted"
 
 
 def control(device):
