@@ -30,7 +30,7 @@
 # use = '''
 # from numerics import apply_where
 # squared = (a - b).square().sum(-1)
-# distance = apply_where(squared > 0, torch.sqrt, squared)
+# distance = apply_where(squared != 0, torch.sqrt, squared)
 # '''
 # choice = "Use the lines; use the fix if the masked expression is more than a square root"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -43,8 +43,8 @@ At 0, vector_norm() defines the gradient as 0, as norm() has done since the repo
 pow(2).sum().sqrt() gives NaN (pytorch#2775). But the second derivative of vector_norm() at 0 is
 NaN, which breaks a gradient penalty; with the corrected code, both derivatives are finite. This
 code treats a square that underflows as 0, for example the square of 1e-23 in float32 or of 1e-4 in
-float16. A NaN distance stays NaN. With the fix, the mask squared > 0 turns it into 0, so the loss is
-finite although the gradient is NaN, while squared != 0 keeps the NaN.
+float16. A NaN distance stays NaN. The mask squared > 0 would turn it into 0, and the loss would be
+finite although the gradient is NaN.
 
 Clipping is sometimes recommended against such NaNs (TFboys-lzz/MPSCL#2), but does not remove them.
 """
