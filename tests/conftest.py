@@ -18,11 +18,11 @@ import pytest
 
 from matrix import catalog
 from matrix.devices import DEVICES
+from matrix.run import runner
 
 FAMILIES = catalog.fixes()
 set_handler = signal.signal  # the original function, because a test may replace it
 LIMIT = 300.0  # seconds per test without its fixtures; the slowest test takes a tenth of this
-CORES = os.cpu_count() or 1
 
 
 def pytest_addoption(parser):
@@ -71,9 +71,9 @@ def pytest_runtest_call(item):
 
     def give_up(number, frame):
         # a busy machine gets more time, in proportion to its load
-        allowed = LIMIT * max(1.0, os.getloadavg()[0] / CORES)
-        if time.monotonic() - began < allowed:
-            signal.setitimer(signal.ITIMER_REAL, LIMIT)
+        left = LIMIT * max(1.0, os.getloadavg()[0] / runner.cores()) - (time.monotonic() - began)
+        if left > 0:
+            signal.setitimer(signal.ITIMER_REAL, left)
             return
         for pid in _descendants(os.getpid()):
             with contextlib.suppress(OSError):

@@ -392,9 +392,9 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     """Explains the texts of a program. The last text is the most important.
 
     Errors come before warnings, torch's errors before those of Python itself, and longer matches
-    before shorter matches. Among equal matches, the
-    match nearest to the end comes first, because a traceback names the error at its end. A single
-    line is also compared with the reproducers' symptoms, because some failures raise no error.
+    before shorter matches. Among equal matches, the match nearest to the end comes first, because a
+    traceback names the error at its end. A single line is also compared with the reproducers'
+    symptoms, because some failures raise no error.
     """
     found: dict[str, Match] = {}
     for pattern, match in (pair for scan in scans for pair in scan.found.items()):
@@ -511,7 +511,7 @@ def _answers(
 
     def rank(found_in: tuple[Match, str, Group | None]) -> tuple[object, ...]:
         match, id, group = found_in
-        return match.warning, bool(group and group.is_general), match[:3], id
+        return match.warning, bool(group and group.is_general), match[1:3], id
 
     for match, id, group in sorted(matches, key=rank):
         if id in answered or (group and group.name in answered):
