@@ -329,7 +329,10 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "raised": group.was_raised,
                 "general": group.is_general,
                 "keywords": group.keywords,
-                "causes": [cause.as_json() for cause in group.causes],
+                "causes": [
+                    {key: value for key, value in cause.as_json().items() if value}
+                    for cause in group.causes
+                ],
                 "name": group.name,
                 "page": f"messages/{group.name}.html" if group.name in pages else "",
             }
