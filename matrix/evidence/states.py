@@ -22,9 +22,9 @@ ROWS = (
     verdicts.Verdict(
         "stale", "s", "measured, but the reproducer has changed since", "quiet", False, False
     ),
-    verdicts.Verdict("unknown", "?", "nobody has measured it", "quiet", False, False),
+    verdicts.Verdict("unknown", "?", "not measured yet", "quiet", False, False),
     verdicts.Verdict(
-        "not applicable", " ", "the reproducer does not concern this device", "quiet", False, False
+        "not applicable", " ", "the reproducer does not apply to this device", "quiet", False, False
     ),
 )
 BY_NAME = {row.name: row for row in ROWS}

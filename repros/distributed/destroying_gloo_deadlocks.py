@@ -15,7 +15,7 @@
 # dist.destroy_process_group()
 # '''
 # right = '''
-# total = torch.ones(1)  # held by a name until the group is gone
+# total = torch.ones(1)  # hold each reduced tensor until the group is gone, or use torch 2.8
 # work = dist.all_reduce(total, async_op=True)
 # work.wait()
 # dist.destroy_process_group()
@@ -54,7 +54,7 @@ def dropped():
 def held():
     for _ in range(30):
         start()
-        total = torch.ones(1)  # held by a name until the group is gone
+        total = torch.ones(1)  # hold each reduced tensor until the group is gone, or use torch 2.8
         work = dist.all_reduce(total, async_op=True)
         work.wait()
         dist.destroy_process_group()

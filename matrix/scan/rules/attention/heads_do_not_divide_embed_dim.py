@@ -39,6 +39,6 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
 
 
 def _is_always(code: Code, node: ast.expr) -> bool:
-    """True if the node is certain to have its known value."""
+    """True if the value of the node is known for certain."""
     value = code.value(node)
     return value is not None and certain(code, value, node)

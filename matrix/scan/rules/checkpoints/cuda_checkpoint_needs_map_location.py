@@ -45,7 +45,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
-    """True if a scheduler loads the file, because its state contains numbers but no tensors."""
+    """True if a scheduler loads the file: its state has no tensors, so devices do not matter."""
     above = code.parent[call]
     if not isinstance(above, ast.Call) or last_name(above.func) != "load_state_dict":
         return False

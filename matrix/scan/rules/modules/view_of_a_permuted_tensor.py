@@ -39,7 +39,7 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
 def _gaps(code: Code, node: ast.AST) -> int:
     """The number of pairs of neighboring dimensions that are certainly not adjacent in memory.
 
-    A view of the permuted tensor needs more dimensions than this number.
+    A view of the permuted tensor needs more than this many dimensions.
     """
     if not isinstance(node, ast.Call):
         return 0
