@@ -240,6 +240,13 @@ def demand(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.demand", *session.posargs)
 
 
+@nox.session
+def outside(session: nox.Session) -> None:
+    """Count the covered cases of published lists; writes docs/ (`-- --verbose` for details)."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.trials.outside", *session.posargs)
+
+
 @nox.session(name="scan-labels")
 def scan_labels(session: nox.Session) -> None:
     """Count true findings of scan in public code; writes docs/ (`-- --verbose` for details)."""
