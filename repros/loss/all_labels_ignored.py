@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The mean cross entropy of a batch whose labels are all ignore_index is NaN"
+# title = "The mean cross entropy is NaN if all labels of a batch are ignore_index"
 # kind = "silent"
 # symptom = "loss is nan"
 # origin = "design"
@@ -27,7 +27,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
-"""A single batch without labels makes the loss of a whole evaluation NaN
+"""A single batch without labels makes the whole evaluation loss NaN
 (meta-llama/llama-cookbook#133). The mean is taken over the labels that are not ignored. If all
 labels are ignored, the mean is 0/0, and torch has deliberately kept this NaN since 1.11
 (pytorch#64572, pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not
@@ -37,8 +37,8 @@ The gradients of the logits are 0 (pytorch#116349), so the NaN does not reach th
 weight that multiplies the loss does become NaN. The corrected code returns a loss of 0 for such a
 batch, so if you average over batches, weight each loss by its count. If you use another
 ignore_index, such as 255 for void pixels, put it into both lines. With class weights, divide by the
-sum of the labels' weights instead of the count, with a tiny min= instead of 1. The call to float()
-is needed because the sum over a few thousand tokens is inf in float16; omit it for float64.
+sum of the labels' weights instead of the count, and pass a tiny min= instead of 1. The call to
+float() is needed because the sum over a few thousand tokens is inf in float16; omit it for float64.
 """
 
 import torch

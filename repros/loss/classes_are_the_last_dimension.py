@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy() of logits [N, T, C] takes T for the classes, and is silent where T equals C"
+# title = "cross_entropy() of logits [N, T, C] takes T for the classes, silently if T equals C"
 # kind = "silent"
 # symptom = "a perfect model has a loss of \\d"
 # origin = "design"
@@ -20,12 +20,13 @@
 # ///
 """The softmax runs over the positions of the sequence instead of the classes. No error is raised.
 
-For more than two dimensions, the classes are dimension 1 (docs: torch.nn.CrossEntropyLoss). If the
-length of the sequence differs from the number of classes, an error is raised for class numbers, so
-the fault is silent only for some lengths. For class probabilities of the logits' shape, it is
-silent for every length, and they need movedim(-1, 1) too. movedim(-1, 1) works for two or more
-dimensions, and for [N, T, C], flatten(0, 1) of both gives the same mean. For logits of shape
-[N, C], the line changes nothing.
+If the logits have more than two dimensions, dimension 1 holds the classes (docs:
+torch.nn.CrossEntropyLoss). If the labels are class numbers and the sequence length differs from the
+number of classes, an error is raised, so the fault is silent only at some lengths. With class
+probabilities of the logits' shape, it is silent at every length, and these targets need movedim(-1,
+1) too. movedim(-1, 1) works for two or more dimensions; for [N, T, C], calling flatten(0, 1) on
+logits and targets gives the same mean. For logits of shape [N, C], the corrected line changes
+nothing.
 """
 
 import torch

@@ -36,9 +36,9 @@ the stride of the encoder is too large. The corrected code expects targets of sh
 labels), and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar
 options to the new call too.
 
-The option zero_infinity=True is advised as a way to avoid cleaning the data (wenet-e2e/wenet#2299).
-It sets the infinite loss and its gradient to 0. The model learns nothing from such a sample, but
-the mean still counts it.
+Users are advised to set zero_infinity=True instead of cleaning the data (wenet-e2e/wenet#2299). It
+sets the infinite loss and its gradient to 0. The model learns nothing from such a sample, but the
+mean still counts it.
 """
 
 import torch

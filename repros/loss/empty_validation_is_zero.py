@@ -41,7 +41,7 @@ needs, all of them are silently dropped: every epoch of TabNet logged "loss: 0.0
 Without max(1, ...) the division raises an error (ray-project/ray#56395). With max(1, ...), or with
 a running mean that starts at 0, missing data looks like a perfect score; other code returns NaN
 instead (rasbt/LLMs-from-scratch#124). With an IterableDataset each worker drops its own last batch,
-so if two workers share six rows, they return no batch of four.
+so two workers that share six rows return no batch of four.
 """
 
 import torch

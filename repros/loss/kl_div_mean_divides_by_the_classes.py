@@ -27,8 +27,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """In this example the loss is a quarter of the divergence, because the default divides by the
-number of elements, not by the number of distributions (pytorch#14457). With 1000 classes such a
-term is 1000 times too small compared to a cross entropy (17 times in HikariTJU/LD#74).
+number of elements, not by the number of distributions (pytorch#14457). With 1000 classes, a loss
+term computed in this way is 1000 times too small compared to a cross entropy (17 times in
+HikariTJU/LD#74).
 
 With "batchmean" the sum is divided only by the size of the first dimension. The result is right for
 the shape (batch, classes), but for (batch, tokens, classes) it is the divergence times the number

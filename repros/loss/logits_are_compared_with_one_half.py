@@ -20,13 +20,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss falls, and the recall, and mostly the accuracy, is lower than it should be.
+"""The loss falls, but recall is lower than it should be, and usually so is accuracy.
 
 A model that is trained with BCEWithLogitsLoss has no sigmoid at its end, so its outputs are not
 probabilities (docs: BCEWithLogitsLoss). A probability of 0.5 is a logit of 0, and a logit of 0.5 is
 a probability of 0.62. For another threshold q, compare sigmoid(logits) with q. The error is large
-while the logits are small, and small for confident models. If the model ends in a Sigmoid, 0.5 is
-right, and > 0 is true for nearly all outputs.
+while the logits are small, and becomes small for confident models. If the model ends in a Sigmoid,
+0.5 is right, and > 0 is true for nearly all outputs.
 """
 
 import torch

@@ -24,15 +24,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The validation loss of one model depends on the batch size.
+"""A model's validation loss depends on the batch size.
 
-The last batch of a DataLoader holds the rest of the rows, and its mean counts as much as the others
-(catalyst-team/catalyst#799). The same holds for the accuracy and other metrics that are means over
-rows. Without a short batch, both ways agree. If CrossEntropyLoss or NLLLoss has class weights or
-ignores labels, its mean is not over rows: replace both len(y) by the sum of the weights of y or by
-the number of labels that count, and skip a batch in which none counts, because its mean is nan.
-With reduction="sum", do not multiply. A metric such as F1 or AUC is not a mean over rows, so
-compute it once from all predictions.
+The last batch of a DataLoader contains the remaining rows, and its mean counts as much as the
+others (catalyst-team/catalyst#799). The same applies to accuracy and other metrics that are means
+over rows. Without a short batch, both results agree. If CrossEntropyLoss or NLLLoss has class
+weights or ignores labels, its mean is not over rows: replace both len(y) with the sum of the
+weights of y or with the number of labels that count, and skip a batch in which no label counts,
+because its mean is nan. With reduction="sum", do not multiply. A metric such as F1 or AUC is not a
+mean over rows, so compute it once from all predictions.
 """
 
 import torch

@@ -38,7 +38,7 @@ a separate leaf, so backward() succeeds but reaches no parameter. With a GradSca
 step() raises an error, "No inf checks were recorded for this optimizer".
 
 Users add requires_grad=True to the zero to avoid the error "does not require grad"
-(RangiLyu/nanodet#7). The detector discussed in that thread still contains it
+(RangiLyu/nanodet#7). The detector discussed in that thread still contains this workaround
 (nanodet/model/head/gfl_head.py). Skip a batch without targets before you call the model (in DDP on
 all ranks together), because torch.stack() raises an error for it.
 """

@@ -21,10 +21,10 @@
 """A row with two labels can never have both: at best, each gets a probability of 0.5.
 
 Float targets of the logits' shape count as class probabilities (docs: torch.nn.CrossEntropyLoss),
-and it is not checked that they sum to 1. A softmax distributes one probability over the classes.
-binary_cross_entropy_with_logits() decides each class by itself, so predict with logits > 0 instead
-of argmax(). Its mean runs over all numbers instead of the rows, so loss and gradients are smaller. For
-rare labels, pos_weight may help. Both functions reject targets of integers.
+and torch does not check that they sum to 1. A softmax distributes one probability over the classes.
+binary_cross_entropy_with_logits() decides on each class separately, so predict with logits > 0
+instead of argmax(). Its mean is taken over all numbers, not over the rows, so the loss and the
+gradients are smaller. For rare labels, pos_weight may help. Both functions reject integer targets.
 """
 
 import torch

@@ -32,7 +32,7 @@
 # loss = masked_mean((output - y).square().movedim(0, -1), rows)
 # loss.backward()
 # '''
-# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without a single good row should raise an error"
+# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without any good rows should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite, but the gradient is not, because the selection stops the NaN only in the

@@ -33,7 +33,7 @@ causes an error. To use the corrected line with class numbers, convert them with
 labels.to(logits.dtype).view_as(logits).
 
 A head with one output needs binary_cross_entropy_with_logits. Its labels have to be 0 and 1: with 1
-and 2, or with -1 and 1, the loss falls below 0 without end. Its prediction is logits > 0, because
+and 2, or with -1 and 1, the loss falls below 0 without limit. Its prediction is logits > 0, because
 the argmax of a single output is always 0. For a detector whose objects all have the same class, a
 loss of zero is right.
 """

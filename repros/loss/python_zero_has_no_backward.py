@@ -29,7 +29,7 @@
 a batch without targets before you call the model. In DDP, skip it on all ranks together, because
 the other ranks wait for its gradients.
 
-Turning the number into a tensor, as advised in v-mipeng/LexiconNER#7, only changes the message.
+Turning the number into a tensor, as advised in v-mipeng/LexiconNER#7, changes only the message.
 """
 
 import torch

@@ -36,7 +36,7 @@ recorded for this optimizer".
 
 The copy is meant to avoid the error "element 0 of tensors does not require grad", but then the loss
 does not change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the
-graph was cut before this line, in that thread by a .data in the model.
+graph was cut before this line (in that thread, by a .data in the model).
 """
 
 import torch

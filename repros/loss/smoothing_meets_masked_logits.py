@@ -25,11 +25,12 @@
 """Without label smoothing, the loss of the same logits is finite.
 
 Label smoothing mixes the labels with a uniform distribution over all classes (docs:
-CrossEntropyLoss), so the masked classes get a part of the label, and their log-probability is -inf.
+CrossEntropyLoss), so the masked classes get part of the label, but their log-probability is -inf.
 The gradients stay finite, but they push the allowed logits down as if the others could rise. With
 -1e4 or -1e9 in place of -inf, the gradients are the same and the loss is huge instead. The lines
-under right smooth over the allowed classes of each row only. The classes are the last dimension.
-There is no ignore_index and no class weight, and a label that is masked itself still gives inf.
+under right smooth only over the allowed classes of each row. The classes are the last dimension.
+The lines support neither ignore_index nor class weights, and a label whose own class is masked
+still gives inf.
 """
 
 import torch
