@@ -30,11 +30,11 @@
 
 The variance of a single value is zero, so batch_norm() rejects a single value per channel in train
 mode (torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
-samples in batches of four leave one sample over. On its own, drop_last=True also drops every other
-short batch, and silently drops a whole dataset that is smaller than a batch. With the corrected
-code, a dataset of one sample still yields no batch. Without shuffling, the same sample is left out
-in every epoch. With a batch size of one, there is no short batch to drop, so use a batch size of
-two.
+samples in batches of four leave one sample over. On its own, drop_last=True also drops short
+batches of more than one sample, and silently drops a whole dataset that is smaller than a batch.
+With the corrected code, a dataset of one sample still yields no batch. Without shuffling, the same
+sample is left out in every epoch. With a batch size of one, there is no short batch to drop, so use
+a batch size of two.
 
 The code uses the length of the sampler because, for example, a DistributedSampler gives each of two
 ranks five of ten samples.

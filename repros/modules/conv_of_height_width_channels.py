@@ -34,8 +34,8 @@ contiguous(), the features also have their channels last in memory, and flatteni
 usually raises an error.
 
 A single frame of shape [height, width, 3] needs permute(2, 0, 1). Images in uint8, as returned by
-OpenCV and PIL, also need float(), whether single or batched, and the scale that the model was
-trained with, for example / 255. OpenCV orders the colors blue, green, red.
+OpenCV and PIL, also need float(), whether single or batched, and the scaling that the model was
+trained with, such as / 255. OpenCV orders the colors blue, green, red.
 """
 
 import torch

@@ -29,7 +29,7 @@
 
 A new module is in train mode, in which dropout drops values at random and BatchNorm uses the
 statistics of the batch (as in pytorch/vision#370). Contexts such as no_grad() and inference_mode()
-only affect autograd (docs: notes/autograd), but the project of ipolharvard/ethos-ares#20 relied on
+affect only autograd (docs: notes/autograd), but the project in ipolharvard/ethos-ares#20 relied on
 them. Most other layers ignore the mode, but RReLU, spectral_norm() and InstanceNorm with running
 statistics do not. Calling train() also puts a BatchNorm that was frozen by eval() back into train
 mode, so freeze that layer again. Calling eval() does not reach layers in a Python list. It does not

@@ -29,9 +29,9 @@
 Calling the module runs its hooks around forward(), but forward() itself runs no hooks (docs:
 torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run their hooks either
 way. In torch.nn.utils, weight_norm(), spectral_norm() and prune use hooks that run before
-forward(). If the forward() of such a layer is called by name, the layer uses the weight of the last
-call. Before the first call, the weight of spectral_norm() is not normalized. The parametrizations
-in torch.nn.utils do not depend on the call (torch/nn/utils/parametrize.py).
+forward(). If you call such a layer's forward() by name, the layer uses the weight from its last
+call. Before the first call, spectral_norm() has not normalized the weight. The parametrizations in
+torch.nn.utils do not depend on the call (torch/nn/utils/parametrize.py).
 """
 
 import torch

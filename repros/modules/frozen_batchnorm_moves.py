@@ -34,14 +34,14 @@
 # choice = "Use the lines in your own training loop; use the fix if a library's trainer calls train()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The optimizer holds no parameter of the backbone, but the output of the backbone drifts.
+"""The optimizer holds no backbone parameters, but the backbone's output drifts.
 
 The running statistics are buffers, which a forward pass in train mode updates (docs:
 torch.nn.BatchNorm2d), and calling train() on the model puts the backbone back into train mode.
 Setting track_running_stats = False, as advised in HelloRicky123/Siamese-RPN#6, keeps the statistics
 but does not use them: in train mode the features depend on the batch. With momentum = 0 the
 features depend on the batch too. Calling eval() alone lets the weight and bias learn
-(idstcv/SoftTriple#4), and turns off the dropout of the backbone (docs: torch.nn.Dropout).
+(idstcv/SoftTriple#4), and turns off the backbone's dropout (docs: torch.nn.Dropout).
 
 If you freeze the backbone after some steps, the optimizer still holds its weights. Momentum and
 weight decay move weights whose gradients are zero instead of None, as they are after zero_grad() in

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A layer with float32 weights raises for an image of uint8"
+# title = "A layer with float32 weights raises for a uint8 image"
 # kind = "error"
 # symptom = 'Input type \(unsigned char\) and bias type \(float\) should be the same'
 # messages = [
@@ -40,17 +40,16 @@
 uint8 (docs: torchvision.io.read_image).
 
 The weights are float32, and no layer converts its input. The message depends on the layer: on the
-CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145), and a Linear
-reports the same or, in newer releases, that mat1 and mat2 are Byte and Float. Under
-autocast, which does not convert integers either, BFloat16 or Half stands in
-place of Float, and the line above is right. For a model in another dtype, convert the quotient to
-it.
+CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145), and a Linear reports
+the same or, in newer releases, that mat1 and mat2 are Byte and Float. Under autocast, which does
+not convert integers either, the message names BFloat16 or Half instead of Float, and the corrected
+line is still right. For a model in another dtype, convert the quotient to that dtype.
 
 Calling float() alone, as is often advised, removes the error, but the values are then between 0 and
 255, and a model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
 torchvision.transforms.ToTensor). Here the output of the convolution is 255 times too large. Divide
-only once: ToTensor() divides a uint8 image, but not a float image. Arrays of PIL or cv2
-also need permute(2, 0, 1), and the channels of cv2 are blue, green and red.
+only once: ToTensor() divides a uint8 image, but not a float image. Arrays from PIL or cv2 also need
+permute(2, 0, 1), and cv2's channels are blue, green and red.
 """
 
 import torch

@@ -25,11 +25,11 @@
 # ///
 """A block that should compute x + branch(x) computes relu(x) + branch(x), and its input changes.
 
-The in-place ReLU writes its output into x (docs: torch.nn.ReLU), and the sum reads x afterwards, in
-either order of the terms (rosinality/vq-vae-2-pytorch#60). If x is a batch of data, the data change
-as well. Only the first layer of the branch matters: an in-place ReLU behind a Linear or a
+The in-place ReLU writes its output into x (docs: torch.nn.ReLU), and the sum reads x afterwards,
+whatever the order of the terms (rosinality/vq-vae-2-pytorch#60). If x is a batch of data, the data
+change as well. Only the first layer of the branch matters: an in-place ReLU after a Linear or a
 convolution is fine. LeakyReLU, ELU and Dropout with inplace=True do the same. Autograd raises an
-error only if x is a leaf that requires a gradient, or if the backward of another layer needs the
+error only if x is a leaf that requires a gradient, or if another layer's backward pass needs the
 overwritten x, such as a tanh before the block.
 """
 

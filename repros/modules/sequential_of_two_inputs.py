@@ -41,8 +41,8 @@ layers like a Sequential, so the keys of a checkpoint do not change. If the laye
 an OrderedDict or add_module(), use a ModuleDict instead, and loop over its values().
 
 If another class is named in front of forward(), look at its signature: the caller passes more than
-the class accepts. In the loop above, call layers that do not need the mask as layer(x). A tuple (x,
-mask) as the only input works if every layer, even an activation, accepts and returns a pair.
+the class accepts. In the corrected loop, call layers that do not need the mask as layer(x). A tuple
+(x, mask) as the only input works if every layer, even an activation, accepts and returns a pair.
 """
 
 import torch

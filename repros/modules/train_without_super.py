@@ -27,8 +27,8 @@
 """model.training is False after eval(), but the layers stay in train mode.
 
 eval() calls self.train(False), and Module.train() sets the mode of the module and of all modules in
-it (torch/nn/modules/module.py). An override that sets only its own mode leaves the others as they
-are. It must also return self: otherwise, model = model.eval() is None.
+it (torch/nn/modules/module.py). An override that sets only its own module's mode leaves the others
+unchanged. It must also return self: otherwise, model = model.eval() is None.
 """
 
 import torch
