@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A transform in place in __getitem__ changes the dataset itself, further in every epoch"
+# title = "An in-place transform in __getitem__ changes the dataset itself, more with every epoch"
 # kind = "silent"
 # symptom = "the row is \\[-10.0, -9.0\\] in the third epoch"
 # origin = "usage"
@@ -29,13 +29,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The first epoch is right. In the next, the mean is subtracted from rows without it, and so on.
+"""The first epoch is right. In the second, the mean is subtracted from rows that no longer contain
+it, and so on.
 
-A tensor indexed with a number is a view that shares its memory (docs: tensor views), and so is a
-row of a NumPy array. Operators such as -= and methods such as sub_(), as well as an assignment to
+Indexing a tensor with a number returns a view that shares its memory (docs: tensor views), as does
+indexing a NumPy array. Operators such as -= and methods such as sub_(), as well as an assignment to
 row[...], write to the dataset. Forked workers write to their own copy, so num_workers > 0 hides the
 failure (facebookresearch/pycls#21) as long as each epoch starts new ones: with
-persistent_workers=True, it is back. Spawned workers share the memory of a tensor, and hide nothing.
+persistent_workers=True, it reappears. Spawned workers share a tensor's memory and hide nothing.
 """
 
 import torch

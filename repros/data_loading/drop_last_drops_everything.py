@@ -20,7 +20,7 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""All epochs pass at once, the weights do not change, and a loss summed over batches is 0.
+"""All epochs finish at once, the weights do not change, and a loss summed over batches is 0.
 
 The only batch is incomplete, so drop_last=True drops it (docs: torch.utils.data), and len(loader)
 is 0. A mean over len(loader) batches raises ZeroDivisionError, or is NaN if the sum is a tensor.

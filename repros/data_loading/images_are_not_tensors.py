@@ -43,10 +43,11 @@ that it cannot batch. Look at the transform: it is missing, it was not passed on
 set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
 
 The corrected code returns the same tensor as torchvision's ToTensor() does for an RGB image: three
-channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch also need one
-size. Use it for images in 8 bits only. A mask holds class numbers: neither convert it to RGB, which
-replaces the numbers by colors, nor divide it by 255. With collate_fn=lambda x: x[0], as in
-modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the first.
+channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch must also have
+the same size. Use this code only for 8-bit images. A mask holds class numbers: neither convert it
+to RGB, which replaces the numbers with colors, nor divide it by 255. With collate_fn=lambda x:
+x[0], as in modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the
+first.
 """
 
 import torch

@@ -46,8 +46,8 @@
 # platform = "linux"
 # ///
 """Each worker gets a replica of the dataset and iterates over all of it, because sharding is the
-responsibility of the dataset (docs: torch.utils.data.IterableDataset). With n workers, an epoch is
-n times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
+dataset's responsibility (docs: torch.utils.data.IterableDataset). With n workers, an epoch is n
+times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
 spawned worker does not know its rank, so pass the rank to the dataset. Every worker has to see the
 same rows in the same order. If two ranks share five rows, one of them gets three.
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Keeping unpinned batches from DataLoader workers in a list exceeds the limit on open files"
+# title = "Keeping unpinned batches from DataLoader workers in a list exceeds the open-file limit"
 # kind = "error"
 # symptom = "Too many open files|received 0 items of ancdata"
 # messages = ["Too many open files\\. Communication with the workers is no longer possible"]
@@ -35,8 +35,8 @@
 # ///
 """On Linux a worker sends a tensor as the descriptor of an open file in shared memory. The file
 stays open as long as the tensor lives (docs: multiprocessing, file_descriptor), so a growing list
-of batches reaches the process's limit on open files. Keeping a copy instead frees the descriptor.
-For a CPU tensor, y.cpu(), y.detach(), y[0] and y.numpy() do not copy. For a batch of several
+of batches reaches the process's open-file limit. If you keep a copy instead, the descriptor is
+freed. For a CPU tensor, y.cpu(), y.detach(), y[0] and y.numpy() do not copy. For a batch of several
 tensors, use copy.deepcopy(batch). The reproducer lowers the limit so that it is reached quickly.
 
 With pin_memory=True and a GPU, the loader already copies each batch

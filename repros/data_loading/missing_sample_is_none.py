@@ -44,12 +44,12 @@
 #     good = [index for index in range(len(dataset)) if looked[index] is not None]
 # loader = DataLoader(Subset(dataset, good), batch_size=2, collate_fn=collate)
 # '''
-# choice = "Use the lines; with the fix as collate_fn, the error also names the sample and the field that is None"
+# choice = "Use the lines; with the fix as collate_fn, the error also names the sample and its field that is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The function default_collate() does not accept None (torch/utils/data/_utils/collate.py). Its
-error message names the type but not the sample. The error depends on the first sample of the batch:
-if None follows a tensor, a number or a tuple, the message is different.
+error message names the type but not the sample. The error depends on the batch's first sample: if
+None follows a tensor, a number or a tuple, the message is different.
 
 Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), produces
 smaller batches, and raises "IndexError: list index out of range" if a batch has no samples left.

@@ -42,7 +42,7 @@ repeats them in the same order, with the same augmentation.
 
 With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), the batches differ, but each is the first batch of a new permutation. In
-as many steps as an epoch has, some rows are read twice and others are never read.
+as many steps as an epoch has, some rows are read twice and others never.
 """
 
 from torch.utils.data import DataLoader

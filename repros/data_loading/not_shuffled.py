@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Without shuffle=True, a model trained on rows sorted by class may predict only the last one"
+# title = "Without shuffle=True, a model trained on rows sorted by class may predict only the last class"
 # kind = "silent"
 # symptom = "every row is predicted as the last class"
 # origin = "design"
@@ -20,13 +20,13 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The loss falls within a class, and after the epoch the model may predict one class for all rows.
+"""The loss falls within a class, but after the epoch the model may predict one class for all rows.
 
 DataLoader keeps the order of the dataset unless it gets shuffle=True (docs: torch.utils.data), and
 datasets that list a folder per class are sorted by class (pytorch/vision#7818). While the model
 sees a single class, every step moves all predictions toward it. With an IterableDataset or a
 sampler, shuffle=True raises a ValueError: let the dataset or the sampler shuffle. A recurrent model
-that carries its hidden state from batch to batch needs the order of the rows.
+that carries its hidden state from batch to batch needs the rows in order.
 """
 
 import torch

@@ -31,10 +31,10 @@
 # ///
 """Training stops in the middle of an epoch, at the batch that contains an image with a different
 number of channels, because default_collate() stacks the samples
-(torch/utils/data/_utils/collate.py). MECLabTUDA/Super_Selfish#2 gives a mix of gray and RGB images
+(torch/utils/data/_utils/collate.py). MECLabTUDA/Super_Selfish#2 names a mix of gray and RGB images
 as the cause. An image with an alpha channel has the same effect.
 
-Resizing all images to one height and width, which helps if the sizes differ
+Resizing all images to the same height and width, which helps if the sizes differ
 (lxtGH/DecoupleSegNets#32), does not change the number of channels. The image is cloned because an
 expanded image has only one channel in memory, and transforms may write in place. For an image with
 more than four bands, or one stored as height x width x channels with more than four rows, this code

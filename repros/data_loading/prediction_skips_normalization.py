@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model trained on normalized rows gives wrong predictions for rows as they are"
+# title = "A model trained on normalized rows gives wrong predictions for raw rows"
 # kind = "silent"
 # symptom = "instead of 7.0"
 # origin = "usage"
@@ -23,13 +23,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss of training and validation is good, and a script for prediction, written later, is
-wrong.
+"""The training and validation losses are good, but a prediction script that was written later gives
+wrong results.
 
-Nothing in the model says how its inputs were prepared, and a row of other units has the right
-shape. Every step counts: the same numbers, the same order of the columns, once and not twice. The
-mean and standard deviation of the new rows are no substitute, and for a single row the latter is
-NaN. A column that is constant in training has a standard deviation of 0: see
+Nothing in the model says how its inputs were prepared, and a row in other units has the right
+shape. Every detail matters: the same numbers, the same order of the columns, and normalization
+once, not twice. The new rows' own mean and standard deviation are no substitute, and for a single
+row the latter is NaN. A column that is constant in training has a standard deviation of 0: see
 numerics/constant_column_standardized.
 """
 

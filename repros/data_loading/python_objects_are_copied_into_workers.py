@@ -29,7 +29,7 @@
 object changes its reference count, so every page that holds objects is copied, once in each worker
 (docs: torch.utils.data, Multi-process data loading; pytorch#13246). Memory grows during an epoch,
 until everything is copied or the workers end with the epoch. With persistent_workers=True and
-shuffle=True, a worker reads other rows in each epoch, so memory can grow for several epochs.
+shuffle=True, a worker reads different rows in each epoch, so memory can grow for several epochs.
 
 The elements of a tensor are not reference-counted. Strings and records can be stored in two
 tensors: a uint8 tensor of all their bytes, and a tensor of the positions where each one ends.

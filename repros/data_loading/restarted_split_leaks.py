@@ -23,8 +23,8 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The resumed run draws a new split (aiqm/torchani#443) and validates on rows that the model has
-already been trained on. With a split into 80 and 20 rows, this affects about 16 of the 20. Unless
-you pass a generator, random_split() draws from the global generator (docs:
+already been trained on. If 100 rows are split into 80 and 20, this affects about 16 of the 20.
+Unless you pass a generator, random_split() draws from the global generator (docs:
 torch.utils.data.random_split).
 
 A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only as long as

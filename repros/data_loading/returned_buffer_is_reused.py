@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Rows that a Dataset returns from one reused buffer are all the last row"
+# title = "Rows that a Dataset returns from one reused buffer all become the last row"
 # kind = "silent"
 # symptom = "every row of the batch is the last row"
 # origin = "usage"
@@ -22,14 +22,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The loader reads all rows of a batch before it stacks them, and each holds the same memory.
+"""The loader reads all rows of a batch before it stacks them, and they all share the same memory.
 
-A Dataset is asked for row after row, and the collate function copies them only at the end
-(torch/utils/data/_utils/fetch.py), so the buffer must be copied before it is returned. The same
-applies to a NumPy buffer, because torch.from_numpy() and torch.frombuffer() share the memory of
-their argument (docs: torch.from_numpy), and to a list in which a loop collects such tensors. With a
-batch size of 1, there is no symptom in the loader. With batch_size=None, nothing is stacked, and
-rows that are kept all become the last row.
+The loader asks the Dataset for one row after another, and the collate function copies them only at
+the end (torch/utils/data/_utils/fetch.py), so the buffer must be copied before it is returned. The
+same applies to a NumPy buffer, because torch.from_numpy() and torch.frombuffer() share the memory
+of their argument (docs: torch.from_numpy), and to a list in which a loop collects such tensors.
+With a batch size of 1, there is no symptom in the loader. With batch_size=None, nothing is stacked,
+and rows that are kept all become the last row.
 """
 
 import torch

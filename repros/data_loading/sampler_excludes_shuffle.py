@@ -32,7 +32,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""With shuffle=True the loader creates its own RandomSampler, but a loader can only have one
+"""With shuffle=True the loader creates its own RandomSampler, but a loader can have only one
 sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler already
 shuffle. DistributedSampler shuffles by default, but needs set_epoch() to shuffle differently in
 each epoch (torch/utils/data/distributed.py). Any other sampler determines the order of the rows; a

@@ -18,14 +18,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""With two classes, the loader delivers rows 0 and 1 over and over, and the other rows never.
+"""With two classes, the loader delivers rows 0 and 1 over and over, and never the other rows.
 
 The sampler draws numbers from 0 to len(weights) - 1 and uses them as row numbers (docs:
 torch.utils.data.WeightedRandomSampler), so it needs one weight per row. Indexing the tensor of
-class weights with the labels of all rows, in the order of the dataset, gives one; the labels must
-be a tensor of integers, but not uint8, which indexes like a mask. For a Subset, use the labels of
-its rows only. With weights of 1 / labels.bincount(), all classes are drawn equally often. The
-sampler draws at random, and DataLoader raises ValueError for shuffle=True beside sampler=.
+class weights with the labels of all rows, in the order of the dataset, gives these weights; the
+labels must be a tensor of integers, but not uint8, which indexes like a mask. For a Subset, use
+only the labels of its rows. With weights of 1 / labels.bincount(), all classes are drawn equally
+often. The sampler draws at random, and DataLoader raises ValueError if shuffle=True is passed with
+sampler=.
 """
 
 import torch

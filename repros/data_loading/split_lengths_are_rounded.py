@@ -25,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The split works for one dataset and fails for the next, which has a few more rows.
+"""The split works for one dataset but fails for the next, which has a few more rows.
 
 random_split() needs lengths that add up to the length of the dataset (torch/utils/data/dataset.py).
 The function int() rounds down, so 80 % and 20 % of 7 rows are 5 and 1 rows. Calculate one length by

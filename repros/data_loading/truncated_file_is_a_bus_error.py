@@ -36,10 +36,10 @@
 # ///
 """Reading beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
 worker blames a lack of shared memory for every SIGBUS, whatever the cause
-(torch/csrc/DataLoader.cpp). So does the exception (torch/utils/data/_utils/signal_handling.py). In
-this reproducer an earlier copy of the file was truncated. The corrected code needs the original at
-every start. If copying fails, for example because the disk is full, delete the partial file next to
-the path.
+(torch/csrc/DataLoader.cpp). The exception does the same
+(torch/utils/data/_utils/signal_handling.py). In this reproducer an earlier copy of the file was
+truncated. The corrected code needs the original at every start. If copying fails, for example
+because the disk is full, delete the partial file next to the path.
 
 Like this reproducer, LMDB maps a file without checking its size, and dies on a truncated data.mdb.
 A complete file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected code
