@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that subtracts raises for class numbers where it needs one-hot rows"
+# title = "A loss that subtracts raises if it gets class numbers instead of one-hot rows"
 # kind = "error"
 # symptom = "The size of tensor a \\(3\\) must match the size of tensor b \\(4\\) at non-singleton dimension 1"
 # messages = [
@@ -30,14 +30,14 @@
 mse_loss broadcasts the labels from the right, so the class numbers of a batch are aligned with the
 classes (aten/src/ATen/ExpandUtils.cpp). A focal loss that multiplies the scores by the labels does
 the same (open-mmlab/mmdetection#4444). If there are as many labels as classes, or only one label,
-no error is raised, and the loss is wrong. torch only warns that the target size differs
+no error is raised, but the loss is wrong. torch only warns that the target size differs
 (torch/nn/functional.py).
 
-A class number is not a quantity, so labels.unsqueeze(1) is no fix. It raises no error, and is
+A class number is not a quantity, so labels.unsqueeze(1) is no fix. It raises no error, but is
 broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot rows, or
 cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the CPU,
 one_hot() raises an error for a label that is below 0 or not below the number of classes
-(aten/src/ATen/native/Onehot.cpp). The lines are for scores of shape [batch, classes].
+(aten/src/ATen/native/Onehot.cpp). The lines expect scores of shape [batch, classes].
 """
 
 import warnings

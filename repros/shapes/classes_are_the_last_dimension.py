@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises for sequence logits that have the classes in the last dimension"
+# title = "cross_entropy raises for sequence logits with the classes in the last dimension"
 # kind = "error"
 # symptom = "Expected target size \\[2, 4\\], got \\[2, 3\\]"
 # messages = ["Expected target size \\[[\\d, ]{1,60}\\], got \\[[\\d, ]{1,60}\\]"]
@@ -25,14 +25,14 @@
 """A language model, a tagger or a transformer returns logits of shape [batch, time, classes], and
 the loss raises an error. The second number of the expected size is the number of classes.
 
-cross_entropy reads the classes from dimension 1, and all other dimensions must be those of the
+cross_entropy reads the classes from dimension 1, and all other dimensions must match those of the
 labels (docs: torch.nn.CrossEntropyLoss). The check is in aten/src/ATen/native/LossNLL.cpp. If the
-sequence is as long as there are classes, no error is raised: the softmax is over the time, and the
+sequence is as long as there are classes, no error is raised: the softmax runs over time, and the
 loss is wrong.
 
-logits.flatten(0, 1) with labels.flatten() gives the same mean, but raises no error if the logits
-are [time, batch, classes] and the labels [batch, time], and then pairs them wrongly. A view() or
-reshape() to [batch, classes, time] also removes the error, but does not move the axes: see
+logits.flatten(0, 1) with labels.flatten() gives the same mean. However, if the logits are [time,
+batch, classes] and the labels [batch, time], it silently pairs them wrongly. A view() or reshape()
+to [batch, classes, time] also removes the error, but does not move the axes: see
 modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1, 1).
 """
 

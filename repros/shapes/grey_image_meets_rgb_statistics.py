@@ -30,16 +30,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loader raises at the first image of MNIST or another data set of gray images.
+"""The loader fails on the first image of MNIST or of another dataset of gray images.
 
 These are the lines of Normalize in torchvision.transforms (L1aoXingyu/pytorch-beginner#31). They
-write in place, and an in-place operation cannot give a tensor of one channel the three channels of
-the result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
+write in place, and an in-place operation cannot expand a one-channel tensor to the three channels
+of the result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
 
 If the model expects three channels, for example because it is pretrained, use the three numbers and
 repeat the channel first: image = image.repeat(3, 1, 1). Normalize in torchvision.transforms.v2 is
-in place only with inplace=True. Otherwise it raises no error, as (image - mean) / std, but returns
-three channels, which do not fit a model for gray images
+in place only with inplace=True. Otherwise, like (image - mean) / std, it raises no error but
+returns three channels, which do not fit a model for gray images
 (torchvision/transforms/v2/functional/_misc.py).
 """
 

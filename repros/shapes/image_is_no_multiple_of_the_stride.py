@@ -28,19 +28,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model was trained on crops of one size, and fails on whole images. The two numbers in the
-message differ by less than the stride of the model, as 552 and 550
+"""The model was trained on crops of one size, but fails on whole images. The two numbers in the
+message differ by less than the model's stride, such as 552 and 550
 (FadeoN/Distilling-Image-Dehazing-With-Heterogeneous-Task-Imitation#1).
 
 A layer with a stride rounds the size (docs: torch.nn.Conv2d), and the decoder multiplies the
-rounded size again. The sum or the loss of the result and an image of the old size raises the error
-(aten/src/ATen/ExpandUtils.cpp).
+rounded size. Adding the result to an image of the old size, or computing their loss, raises the
+error (aten/src/ATen/ExpandUtils.cpp).
 
-Fill the last rows and columns with copies of the edge, and crop the output. An image whose size is
-a multiple remains the same. If the model enlarges the image n times, as for super-resolution, crop
-the output to n * height and n * width. A volume needs six numbers in edges. Resizing the image to a
+Pad the bottom and the right with copies of the edge, and crop the output. An image whose size is a
+multiple is not padded. If the model enlarges the image n times, as in super-resolution, crop the
+output to n * height and n * width. A volume needs six numbers in edges. Resizing the image to a
 multiple also removes the error, but scales the output too. A model with torch.cat raises "Sizes of
-tensors must match", and can be fixed inside: see shapes/unet_of_an_odd_size.
+tensors must match", and can be fixed inside the model: see shapes/unet_of_an_odd_size.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A pooling raises on an image that is smaller than the model was built for"
+# title = "A pooling layer raises on an image that is smaller than the model was built for"
 # kind = "error"
 # symptom = "Given input size: \\(3x7x7\\). Calculated output size: \\(3x0x0\\). Output size is too small"
 # messages = [
@@ -28,18 +28,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message shows the size of the features in front of the pooling, and a 0 or a negative number
-where nothing is left of them.
+"""The message shows the size of the features before the pooling, and a 0 or a negative number where
+nothing is left of them.
 
-Each layer with a stride and each pooling divides the size of the image, and the kernel of the next
-one no longer fits into the rest (aten/src/ATen/native/Pool.h). A network for 299 x 299 pixels, such
-as Inception, fails on much smaller images (pytorch#1190).
+Each layer with a stride and each pooling divides the size of the image, until the next kernel no
+longer fits into what is left (aten/src/ATen/native/Pool.h). A network for 299 x 299 pixels, such as
+Inception, fails on much smaller images (pytorch#1190).
 
-If the line that raises is the last pooling, in front of the classifier, average over the whole map.
-If the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same as before for
-images of the old size, so trained weights still fit (taoyang1122/GradAug#1). If it is one of
-several max_pool2d calls, resize the image to the size for which the model was made, or build the
-model with fewer of them. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
+If the error is raised by the last pooling, before the classifier, average over the whole map. If
+the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same as before for
+images of the old size, so trained weights still fit (taoyang1122/GradAug#1). If it is raised by one
+of several max_pool2d calls, resize the image to the size for which the model was made, or build the
+model with fewer calls. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
 its convolutions have no padding.
 """
 

@@ -29,18 +29,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training stops in the last batch of the epoch. One number in the message is the batch size, and
-the other is the number of samples that are left for the last batch.
+"""Training stops at the last batch of the epoch. One number in the message is the batch size, and
+the other is the number of samples left for the last batch.
 
-The DataLoader returns the samples that are left as a smaller batch (docs:
-torch.utils.data.DataLoader), and the loss cannot broadcast the labels of a full batch to it
-(aten/src/ATen/ExpandUtils.cpp). Noise that is made for a fixed batch size has the same effect
-(rythei/DARLA-PyTorch#1). If a single sample is left, both are broadcast without an error. BCELoss
-and BCEWithLogitsLoss compare the sizes first, and name them in another message.
+The DataLoader returns the remaining samples as a smaller batch (docs: torch.utils.data.DataLoader),
+and the loss cannot broadcast the labels of a full batch to it (aten/src/ATen/ExpandUtils.cpp).
+Noise that is made for a fixed batch size has the same effect (rythei/DARLA-PyTorch#1). If a single
+sample is left, both are broadcast without an error. BCELoss and BCEWithLogitsLoss compare the sizes
+first, and name them in a different message.
 
-With drop_last=True, as proposed in lyeoni/pytorch-mnist-GAN#3, a data set that is smaller than the
-batch size yields no batch at all. Make the tensor from the batch: ones_like() and zeros_like() take
-its shape, device and dtype, and torch.randn(len(images), 100, device=images.device) makes noise.
+With drop_last=True, as proposed in lyeoni/pytorch-mnist-GAN#3, a dataset smaller than the batch
+size yields no batch at all. Make the tensor from the batch: ones_like() and zeros_like() take its
+shape, device and dtype, and torch.randn(len(images), 100, device=images.device) makes noise.
 """
 
 import warnings

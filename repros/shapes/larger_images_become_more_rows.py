@@ -25,17 +25,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss raises an error, and the first number in it is a multiple of the second, which is the
-batch size.
+"""The loss raises an error. The first number in its message is a multiple of the second, which is
+the batch size.
 
-The model was built for images of one size. Larger images leave more than one position behind the
+The model was built for images of one size. Larger images leave more than one position after the
 pooling, and view() with -1 as the batch size cuts each image into several rows of the batch
 (xternalz/WideResNet-pytorch#1). Such a row mixes channels and positions. cross_entropy needs as
 many rows as labels (aten/src/ATen/native/LossNLL.cpp).
 
-adaptive_avg_pool2d(x, 1) averages over an image of any size, and returns the same as before for the
-old size, so trained weights still fit. If there is no such pooling, flatten(1) keeps one row per
-image, and the next Linear names the width that it gets: see
+adaptive_avg_pool2d(x, 1) averages over an image of any size, and returns the same result as before
+for the old size, so trained weights still fit. If there is no such pooling, flatten(1) keeps one
+row per image, and the error of the next Linear names the width that it gets: see
 modules/linear_after_another_image_size.
 """
 

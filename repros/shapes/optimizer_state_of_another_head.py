@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The first step after a checkpoint of the optimizer raises, because a layer was replaced"
+# title = "The first step after loading an optimizer's checkpoint raises because a layer was replaced"
 # kind = "error"
 # symptom = "The size of tensor a \\(4\\) must match the size of tensor b \\(2\\) at non-singleton dimension 0"
 # messages = [
@@ -33,16 +33,16 @@
 """The weights of a pretrained model are loaded without its head, training starts, and
 optimizer.step() raises an error with the two numbers of classes.
 
-load_state_dict() of an optimizer compares the number of parameters in each group, and no shapes
+An optimizer's load_state_dict() compares the number of parameters in each group, but no shapes
 (torch/optim/optimizer.py). So the momentum of the old head is assigned to the new one, and the
 first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
-Clear the state of the parameters whose shape differs: they start again, and the others keep their
-momentum. A new layer of the old shape gets the old momentum. For another task, leave out the
-optimizer's checkpoint altogether (neuralmagic/sparseml#1358), and do so too for Adafactor and
-LBFGS, which keep state of other shapes (torch/optim/_adafactor.py, torch/optim/lbfgs.py), for fused
-SGD, and for Adagrad on older releases: both raise another error if only some parameters have state.
-If no layer was replaced, the parameters of the new model may be in another order.
+Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
+momentum. A new layer of the old shape gets the old momentum. For a different task, do not load the
+optimizer's checkpoint at all (neuralmagic/sparseml#1358). The same applies to Adafactor and LBFGS,
+which keep state of other shapes (torch/optim/_adafactor.py, torch/optim/lbfgs.py), to fused SGD,
+and to Adagrad on older releases: the last two raise another error if only some parameters have
+state. If no layer was replaced, the new model's parameters may be in a different order.
 
 Fused Adam and SGD do not compare the shapes either: without these lines they raise no error, and
 write beyond the memory of the state if the new layer is larger. With one class, old or new, the

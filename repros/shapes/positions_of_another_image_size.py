@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A vision transformer raises on images of a size other than that of its position embedding"
+# title = "A vision transformer raises on images whose size does not match its position embedding"
 # kind = "error"
 # symptom = "The size of tensor a \\(13\\) must match the size of tensor b \\(5\\) at non-singleton dimension 1"
 # messages = [
@@ -39,13 +39,14 @@ are 224 x 224 pixels in patches of 16, and 577 for 24 x 24 (lukemelas/PyTorch-Pr
 
 The position embedding has a row for each patch of the images for which the model was built, and the
 addition cannot broadcast it to another number of patches (aten/src/ATen/ExpandUtils.cpp). An
-untrained model needs no new code but the right image size, as in T2T_vit_14(img_size=384)
+untrained model needs no new code, only the right image size, as in T2T_vit_14(img_size=384)
 (yitu-opensource/T2T-ViT#53).
 
-A pretrained model can read the images after a resize to its own size. To train it on larger images,
-interpolate the embedding on the grid of patches, without the row of the class token. An embedding
-for images of the same size stays as it is. The lines take the old grid to be square. If the model
-has no class token, use all rows. CLIP's embedding has no batch dimension: use positions[None].
+A pretrained model can read images that are resized to its own size. To train it on larger images,
+interpolate the embedding on the grid of patches, without the row of the class token. If the image
+size is the same, the embedding stays unchanged. The lines assume that the old grid is square. If
+the model has no class token, use all rows. CLIP's embedding has no batch dimension: use
+positions[None].
 """
 
 import torch

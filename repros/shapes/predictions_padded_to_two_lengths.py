@@ -33,10 +33,10 @@ torch.cat needs equal sizes in all dimensions except that of the concatenation
 (aten/src/ATen/native/TensorShape.h). pad_sequence() pads the rows of all batches to the longest row
 (docs: torch.nn.utils.rnn.pad_sequence).
 
-Pad the labels in the same way, and let the metric ignore the places where they are padded. The
-predictions for the padding within a batch remain, and only the new places contain -100, where
-argmax() of logits returns class 0. Pad token ids with the id of the pad token. Convert booleans
-first, because -100 becomes True in them.
+Pad the labels in the same way, and let the metric ignore the padded places. Predictions for the
+padding within a batch remain. Only the new places contain -100; there, argmax() of logits returns
+class 0. Pad token ids with the pad token's id. Convert booleans to another dtype first, because
+-100 would become True.
 """
 
 import torch

@@ -36,17 +36,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The addition of a residual block raises an error. Its two numbers are the channels before and
-after the block (Project-MONAI/MONAI#7591), or the widths of the image if the block has a stride.
+"""The addition in a residual block raises an error. Its two numbers are the channels before and
+after the block (Project-MONAI/MONAI#7591), or the image's widths if the block has a stride.
 
-The sum needs two tensors of one shape, and broadcasts only dimensions of size 1
+The sum needs two tensors of the same shape, and broadcasts only dimensions of size 1
 (aten/src/ATen/ExpandUtils.cpp). So a block with one input or output channel raises no error: the
-sum adds this channel to all of the others. A convolution of size 1 with the same stride gives the
-input the shape of the output if the kernels of the block are odd and padded by kernel_size // 2, as
-in torchvision, where a BatchNorm2d follows it (torchvision/models/resnet.py).
+sum adds this channel to all the others. A convolution of size 1 with the same stride gives the
+input the shape of the output if the block's kernels are odd and padded by kernel_size // 2, as in
+torchvision, where a BatchNorm2d follows it (torchvision/models/resnet.py).
 
 Blocks that keep the shape have no parameters in the skip connection, so their checkpoints still
-load. If an odd kernel larger than 1 has no padding, the image shrinks in the body: set
+load. If an odd kernel larger than 1 has no padding, the image shrinks in the block's body: set
 padding=kernel_size // 2.
 """
 

@@ -26,9 +26,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A PNG fails in Normalize, and a JPEG of the same picture works.
+"""A PNG fails in Normalize, but a JPEG of the same picture works.
 
-A PNG can have a fourth channel, the transparency, and ToTensor() keeps it (mchong6/JoJoGAN#17). The
+A PNG can have a fourth channel for transparency, which ToTensor() keeps (mchong6/JoJoGAN#17). The
 mean of three channels cannot be broadcast to four (aten/src/ATen/ExpandUtils.cpp). Loaders that
 call convert("RGB"), as ImageFolder does, never return such an image (pytorch/examples#738).
 

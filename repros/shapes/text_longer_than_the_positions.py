@@ -32,13 +32,13 @@
 """The model works until a batch contains a text that is too long, and the second number in the
 message is the number of rows of the position embedding: 512 for BERT (PlayVoice/vits_chinese#112).
 
-Slicing beyond the end of a tensor raises no error, and returns the rows that exist. The addition
-then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp).
+Slicing beyond the end of a tensor raises no error, but returns only the rows that exist. The
+addition then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp).
 
 Trained positions end there, so cut the tokens together with their mask and, if each token has a
-label, their labels. A Hugging Face tokenizer does it with truncation=True and max_length (docs:
-pad_truncation). The slice drops the last tokens, among them the [SEP] of BERT. To keep the whole
-text, split it into pieces. If the batch is the second dimension, cut the first one. Positions that
+label, their labels. A Hugging Face tokenizer does this with truncation=True and max_length (docs:
+pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep the whole text,
+split it into pieces. If the batch is the second dimension, cut the first dimension. Positions that
 are sines and cosines have no limit: compute more of them, with a larger max_seq_len
 (SamLynnEvans/Transformer#14).
 """

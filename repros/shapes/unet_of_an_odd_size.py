@@ -34,19 +34,18 @@
 """The decoder of a U-Net stops at torch.cat([skip, up], 1), and the two sizes in the message differ
 by one pixel.
 
-A pooling of 5 rows returns 2, and the upsampling returns 4 of them, one fewer than the skip
-connection has. torch.cat needs equal sizes in all dimensions but one
-(aten/src/ATen/native/TensorShape.h). The height and the width must be multiples of 2 for each
-pooling, for example of 16 for a U-Net with four of them
-(bigmb/Unet-Segmentation-Pytorch-Nest-of-Unets#52).
+Pooling turns 5 rows into 2, and upsampling turns these into 4, one fewer than the skip connection
+has. torch.cat needs equal sizes in all dimensions but one (aten/src/ATen/native/TensorShape.h). The
+height and the width must be divisible by 2 at each pooling, for example by 16 for a U-Net with four
+poolings (bigmb/Unet-Segmentation-Pytorch-Nest-of-Unets#52).
 
 Zeros at the lower and right edges fill the missing row and column. A negative padding crops, which
 helps if the upsampled map is the larger one (docs: torch.nn.functional.pad). Cropping the skip
 connection instead, as in nikhilroxtomar/Retina-Blood-Vessel-Segmentation-in-PyTorch#2, raises no
 error in the model, but the output is smaller than the mask. If the sizes differ by a factor of two,
-the decoder uses the wrong skip connection, and padding only hides it. If the convolutions have no
-padding, the sizes differ by more: crop the skip connection at its center, as in the original U-Net.
-A volume has a third size: use shape[-3:] and pad the depth as well.
+the decoder uses the wrong skip connection, and padding only hides this mistake. If the convolutions
+have no padding, the sizes differ by more: crop the skip connection at its center, as in the
+original U-Net. A volume has a third size: use shape[-3:] and pad the depth as well.
 """
 
 import torch
