@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor() of an empty list of boxes has one dimension, so boxes[:, 0] raises"
+# title = "An empty list of boxes becomes a one-dimensional tensor, so boxes[:, 0] raises"
 # kind = "error"
 # symptom = "too many indices for tensor of dimension 1"
 # messages = ["too many indices for tensor of dimension \\d{1,2}"]
@@ -31,7 +31,7 @@ images (torchgeo/torchgeo#4046).
 
 A list of n boxes becomes a tensor of shape (n, 4), but torch.tensor([]) has the shape (0,), because
 an empty list does not show how long its rows would be. reshape(-1, 4) gives it the shape (0, 4).
-With the dtype, whole pixels also become float32, as the boxes of other images may be. If the rows
+The dtype also turns whole pixels into float32, which the boxes of other images may be. If the rows
 also contain a label, use reshape(-1, 5): otherwise, four rows would silently become five boxes. A
 separate tensor of labels needs dtype=torch.int64, because torch.tensor([]) is float32.
 

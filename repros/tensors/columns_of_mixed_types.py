@@ -28,15 +28,16 @@
 """A data frame of numbers cannot be converted (meta-pytorch/captum#1325), often since an upgrade to
 pandas 2, whose get_dummies() returns bool columns (docs: pandas.get_dummies, fastai/course22#99).
 
-An array has one dtype. For numbers beside bools or text it is object (docs: DataFrame.values), an
-array of references to Python objects, which torch cannot read whatever the dtype argument says
-(torch/csrc/utils/tensor_numpy.cpp). astype() converts each object to a number: False becomes 0, and
-None becomes NaN, so first call dropna() or fillna(). frame.dtypes lists the types of the columns.
+An array has a single dtype. If numbers are mixed with bools or text, it is object (docs:
+DataFrame.values), an array of references to Python objects, which torch cannot read whatever the
+dtype argument says (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object to a number:
+False becomes 0, and None becomes NaN, so first call dropna() or fillna(). frame.dtypes lists the
+types of the columns.
 
-If a column contains words, astype() raises an error that quotes one: encode this column, or leave
-it out. Dates and pandas.NA raise an error too. An array of strings that are numbers needs astype()
-too (JDAI-CV/DCL#49). For arrays of different shapes, astype() does not help: give them one shape
-first.
+If a column contains words, astype() raises an error that quotes one of them: encode this column, or
+leave it out. Dates and pandas.NA raise an error too. An array of numeric strings needs astype() too
+(JDAI-CV/DCL#49). For arrays of different shapes, astype() does not help: first give them the same
+shape.
 """
 
 from types import SimpleNamespace

@@ -23,17 +23,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The accuracy of a loop fails as soon as a batch has several samples, or a sample several labels
-(kingsman142/captcha-solver#2).
+"""Counting correct predictions fails as soon as a batch has several samples, or a sample has
+several labels (kingsman142/captcha-solver#2).
 
 == compares element by element (docs: torch.eq), but if needs a single truth value
 (aten/src/ATen/native/TensorCompare.cpp). The sum of the comparison is the number of correct
 predictions. while, assert, and, or, not and the chain 0 < x < 1 need a truth value too. For a mask,
 write & and | with parentheses, as in (0 < x) & (x < 1) (ZhengPeng7/GLCNet#5).
 
-all(), which the message of NumPy proposes for the same mistake, removes the error. However, it
-counts a batch only if every prediction is right, so the accuracy is too low. If all labels of a
-sample must be right, as in a captcha, use (predicted == labels).all(1).sum().item().
+all(), which NumPy's message suggests for the same mistake, removes the error. However, it counts a
+batch only if every prediction is right, so the accuracy is too low. If all labels of a sample must
+be right, as in a captcha, use (predicted == labels).all(1).sum().item().
 """
 
 import torch

@@ -21,7 +21,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A first example of autograd fails if its numbers are written without a decimal point
+"""A first autograd example fails if its numbers are written without a decimal point
 (pytorch#53466).
 
 torch.tensor() infers the dtype from its data (docs: torch.tensor), so [1, 2] becomes int64 and
@@ -29,7 +29,7 @@ torch.tensor() infers the dtype from its data (docs: torch.tensor), so [1, 2] be
 (torch/csrc/autograd/variable.h). arange(), randint() and nn.Parameter() of integers fail in the
 same way. An integer parameter that should not train, such as a mask, belongs in register_buffer().
 
-Predicted classes also are integers. Converted to float, they accept requires_grad, but no gradient
+Predicted classes are integers too. Converted to float, they accept requires_grad, but no gradient
 reaches the model: compute the loss from its outputs instead (popular fix).
 """
 

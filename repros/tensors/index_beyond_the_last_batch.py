@@ -25,8 +25,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The accuracy per class, or the logging of some images, fails in the last batch of the epoch
-(udacity/deep-learning-v2-pytorch#111). The size in the message is the size of that batch.
+"""Computing the accuracy per class, or logging some images, fails in the last batch of the epoch
+(udacity/deep-learning-v2-pytorch#111). The size in the message is that batch's size.
 
 A DataLoader returns the remaining samples as a smaller batch (docs: torch.utils.data), so the
 number of samples is len(labels), not batch_size. An image at a fixed position, such as images[1],

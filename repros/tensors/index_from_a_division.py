@@ -24,12 +24,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A beam search or the decoding of a heat map fails at the line that selects the best rows. The
-code is from a tutorial that used to work (sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#175).
+"""Beam search or heat-map decoding fails at the line that selects the best rows. The code is from a
+tutorial that used to work (sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#175).
 
-The quotient of a flat index and the width is the row. In old releases, / of two integers dropped
-the fraction. Now it always returns floats (docs: torch.div), and an index must be an integer or a
-mask (ATen/native/IndexingUtils.h). // keeps the integers if the width is an int too, not 64.0.
+The quotient of a flat index and the width is the row. In old releases, dividing two integers with /
+dropped the fraction. Now / always returns floats (docs: torch.div), and an index must be an integer
+or a mask (ATen/native/IndexingUtils.h). // keeps the integers if the width is also an int, and not
+64.0.
 
 long() after /, as in sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#138, goes through float32,
 which rounds indices above 2**24: in a map of 8192 x 8192 values, the row of the last value is one

@@ -27,7 +27,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A training script for an old torch fails at the line that logs the loss
+"""A training script for an old release of torch fails at the line that logs the loss
 (foolwood/pytorch-slimming#12).
 
 Since torch 0.4, a loss has no dimensions (PyTorch 0.4.0 Migration Guide), so it has no element 0

@@ -33,8 +33,8 @@ integer or bool dtype, the message says 'can be converted to an index' (pytorch#
 torch.stack() makes a new first dimension and keeps dtype, device and gradient. If the tensors are
 batches of different sizes, use torch.cat(), which joins their rows.
 
-A conversion by way of lists or arrays runs without an error, but the result has no gradient, so
-backward() does not reach the model.
+Converting through lists or arrays raises no error, but the result has no gradient, so backward()
+does not reach the model.
 """
 
 import torch

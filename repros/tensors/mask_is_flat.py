@@ -23,16 +23,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss of a detector fails, although the mask has as many elements as the tensor
+"""A detector's loss fails, although the mask has as many elements as the tensor
 (marvis/pytorch-yolo2#174).
 
 Each dimension of a mask must have the size of the same dimension of the indexed tensor
 (ATen/native/TensorAdvancedIndexingUtils.h). A flat mask is compared only with the first dimension.
-view_as() gives it the shape of the tensor, without a copy.
+view_as() gives it the tensor's shape without copying it.
 
 The flat values must be in the order of the tensor: if other code has flattened a permuted tensor,
-permute before the comparison. If the numbers of elements differ, view_as() raises an error: then
-the mask belongs to other data, for example to a list that was already filtered.
+permute before the comparison. If the numbers of elements differ, view_as() raises an error: the
+mask then belongs to other data, for example to a list that was already filtered.
 """
 
 import torch

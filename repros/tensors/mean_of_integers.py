@@ -33,15 +33,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The accuracy of a batch, the mean of token ids (microsoft/mup#33) or of image bytes cannot be
-computed, although NumPy computes the same line (pytorch#94909).
+"""The accuracy of a batch, or the mean of token ids (microsoft/mup#33) or image bytes, cannot be
+computed, although the same line works in NumPy (pytorch#94909).
 
 The result of mean() has the dtype of its input, but an integer or bool cannot be 0.75
-(aten/src/ATen/native/ReduceOps.cpp). std() and var() fail in the same way. float() comes before the
-mean. For integers above 2**24, use double(), because float32 rounds them.
+(aten/src/ATen/native/ReduceOps.cpp). std() and var() fail in the same way. Call float() before
+mean(). For integers above 2**24, use double(), because float32 rounds them.
 
-The end of the message of mean() names the dtype. Bool is a comparison or a mask. Long, Int and Byte
-are labels, token ids, counts or images, and often show that an earlier float() is missing.
+The end of mean()'s message names the dtype. Bool means a comparison or a mask. Long, Int and Byte
+mean labels, token ids, counts or images, and often show that an earlier float() is missing.
 """
 
 import torch

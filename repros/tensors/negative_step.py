@@ -23,12 +23,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Code for arrays that reverses a sequence, a kernel or the channels of an image fails on a tensor
+"""Array code that reverses a sequence, a kernel or an image's channels fails on a tensor
 (pytorch#99297).
 
 A slice is a view, and a view that runs backwards would need a negative stride, which no tensor has
 (pytorch#59786). The slice therefore rejects every step below 1 (ATen/TensorIndexing.h). flip()
-takes the number of the dimension, so x[:, ::-1] becomes x.flip(1).
+takes the dimension's number, so x[:, ::-1] becomes x.flip(1).
 
 flip() copies, so a change to its result does not reach x. For a larger step, slice after the flip:
 x[::-2] is x.flip(0)[::2], whereas x[::2].flip(0) selects other elements if the length is even.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor() of lists of different lengths raises, for example of unpadded token ids"
+# title = "torch.tensor() raises for lists of different lengths, for example of unpadded token ids"
 # kind = "error"
 # symptom = "expected sequence of length 3 at dim 1 \\(got 2\\)"
 # messages = ["expected sequence of length \\d{1,9} at dim \\d{1,2} \\(got \\d{1,9}\\)"]
@@ -30,16 +30,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A collate function or a whole data set of token ids cannot be converted (JiaweiSheng/CasEE#3).
+"""A collate function cannot convert its batch of token ids, or a whole dataset of them fails
+(JiaweiSheng/CasEE#3).
 
 All rows of a tensor have the same length. torch.tensor() takes the length from the first row and
 raises at the first row whose length differs (torch/csrc/utils/tensor_new.cpp). pad_sequence() fills
 the shorter rows with zeros. For another padding token, pass padding_value=tokenizer.pad_token_id. A
-tokenizer of Transformers pads with padding=True (docs: transformers, Padding and truncation).
+Transformers tokenizer pads with padding=True (docs: transformers, Padding and truncation).
 
 The batch has the dtype of the first row. If a list of ids may be empty, pass dtype=torch.int64 to
-torch.tensor(), which otherwise returns floats for it. For lists of floats, pass dtype=torch.float32
-because a first row such as [0, 1] would silently cut off the fractions of the other rows.
+torch.tensor(), which otherwise returns floats for an empty list. For lists of floats, pass
+dtype=torch.float32 because a first row such as [0, 1] would silently cut off the fractions of the
+other rows.
 
 The padding must not count, so the mask is True only for real tokens. Without it, the mean over the
 sequence includes the padding (popular fix).

@@ -29,9 +29,9 @@
 """A list of losses, distances or accuracies cannot be joined, often in code for torch 0.3, where a
 loss had one dimension (wengong-jin/icml18-jtnn#6).
 
-cat() joins tensors along a dimension that they have, and a loss, a max() or an x[i] of a vector has
-none (ATen/native/TensorShape.h). stack() joins along a new dimension and keeps the gradient. If
-only some tensors have no dimension, use torch.cat([x.reshape(-1) for x in losses]).
+cat() joins tensors along an existing dimension, but a loss, a max() or a vector's x[i] has none
+(ATen/native/TensorShape.h). stack() joins along a new dimension and keeps the gradient. If only
+some tensors have no dimension, use torch.cat([x.reshape(-1) for x in losses]).
 
 torch.tensor([loss]) for each loss, as in yuanenming/mb-str#3, is fine for a log. In a loss that is
 trained, it cuts the graph: backward() raises an error or, if other losses are added, ignores it.

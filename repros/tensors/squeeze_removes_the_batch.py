@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "squeeze() also removes the batch dimension when the batch has one sample"
+# title = "squeeze() also removes the batch dimension if the batch has one sample"
 # kind = "error"
 # symptom = "Dimension out of range \\(expected to be in range of \\[-1, 0\\], but got 1\\)"
 # messages = [
@@ -31,10 +31,10 @@ single image.
 
 squeeze() without an argument removes every dimension of size 1 (docs: torch.squeeze). This includes
 the batch dimension if the batch has one sample, so argmax(1) finds only dimension 0
-(ATen/WrapDimUtils.h). flatten(1) always keeps dimension 0. If only one dimension must go, name it,
+(ATen/WrapDimUtils.h). flatten(1) always keeps dimension 0. To remove only one dimension, name it,
 as in squeeze(1).
 
-drop_last=True, as proposed in chenyuntc/scene-baseline#2, removes the short batch from training,
+drop_last=True, as suggested in chenyuntc/scene-baseline#2, removes the short batch from training,
 but the model still cannot predict a single image. A BatchNorm after the pooling still needs two
 images in training, so such a model needs drop_last=True as well.
 """

@@ -23,10 +23,10 @@
 """The logits of two classes are divided by whatever was in memory, without an error.
 
 torch.Tensor() and similar types, such as torch.FloatTensor() and torch.LongTensor(), take a size
-(pytorch/tutorials#41), and torch.tensor() takes the values (docs: torch.Tensor). The memory often
-holds zeros, sometimes NaN or 1e-41, so the result changes from run to run. torch.Tensor([2]) is a
-tensor of the one value 2, and torch.Tensor(2.0) raises a TypeError. Keep the decimal point:
-torch.tensor(2) is an integer, and an nn.Parameter cannot be.
+(pytorch/tutorials#41), whereas torch.tensor() takes the values (docs: torch.Tensor). The memory
+often holds zeros, sometimes NaN or 1e-41, so the result changes from run to run. torch.Tensor([2])
+is a tensor with the single value 2, and torch.Tensor(2.0) raises a TypeError. Keep the decimal
+point: torch.tensor(2) is an integer, which an nn.Parameter cannot be.
 """
 
 import torch
