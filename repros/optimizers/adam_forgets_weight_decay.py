@@ -31,9 +31,9 @@ shrinks the weight itself (pytorch#21250), by lr * weight_decay per step. With l
 weight_decay of 1e-4, which is common for Adam, this is only 0.01% in 1000 steps, so choose a new
 weight_decay.
 
-The decay of AdamW must be larger than the rounding error of the weight. A float32 weight does not
-shrink if lr * weight_decay is 1e-8, nor does a bfloat16 weight if it is 1e-3. A weight with zero
-gradients is the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
+AdamW's decay must be larger than the weight's rounding error. A float32 weight does not shrink if
+lr * weight_decay is 1e-8, nor does a bfloat16 weight if it is 1e-3. A weight with zero gradients is
+the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
 """
 
 import torch

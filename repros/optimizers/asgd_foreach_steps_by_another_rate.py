@@ -28,7 +28,7 @@
 below 1, the step size is first too small and later too large.
 
 The step size is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
-implementation applied the power of alpha to t alone (pytorch#125440). Release 2.0 also made foreach
+implementation raised only t to the power of alpha (pytorch#125440). Release 2.0 also made foreach
 the default on CUDA (pytorch#92724; not measured).
 
 Loading a checkpoint that was saved with foreach=True sets foreach=True again. After

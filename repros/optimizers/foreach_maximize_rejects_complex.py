@@ -30,8 +30,8 @@ complex tensors of this tuple in place (pytorch#118160). AdamW, Adagrad, Adamax 
 same (pytorch#118160). On CUDA, where foreach is the default, the error also occurs without
 foreach=True (torch/optim/optimizer.py; not measured).
 
-load_state_dict() of a checkpoint that was made with foreach=True sets foreach=True again:
-afterwards, write group["foreach"] = False for each group in optimizer.param_groups.
+Loading a checkpoint that was made with foreach=True sets foreach=True again: afterwards, write
+group["foreach"] = False for each group in optimizer.param_groups.
 """
 
 import traceback

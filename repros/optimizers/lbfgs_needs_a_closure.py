@@ -38,7 +38,7 @@
 and needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the
 message. In the corrected code, step() returns the loss at the first point, before the step. Clip
 gradients inside the closure. LBFGS accepts only one parameter group. The loss has to be the same
-function at every point, so do not use dropout, and use all the data as the batch in every step. In
+function at every point, so do not use dropout, and use all the data as one batch in every step. In
 a loop over mini-batches, this code diverges without a line search: the loss of a small network went
 from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, often 20 per step, as a
 batch. An enabled GradScaler rejects closures, so train without it.

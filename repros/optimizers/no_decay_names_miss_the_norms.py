@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = 'no_decay = ["bias", "LayerNorm.weight"] misses norms that have another name'
+# title = 'no_decay = ["bias", "LayerNorm.weight"] misses norms with other names'
 # kind = "silent"
 # symptom = "the weight of norm1 decays"
 # origin = "usage"
@@ -28,10 +28,10 @@
 The names are those of BERT. Other models call their norms ln_f or layer_norm
 (huggingface/transformers#42754, deepspeedai/DeepSpeedExamples#755), TransformerEncoderLayer calls
 them norm1 and norm2, and in a Sequential they have only a number. The reverse happens too: "bn" in
-a name also finds a layer called subnet. Mostly, biases and the weights of norms have one dimension,
-and weights that should decay have two or more, whatever their names. A LayerNorm over several
+a name also finds a layer called subnet. Usually, biases and norm weights have one dimension, and
+weights that should decay have two or more, whatever their names. A LayerNorm over several
 dimensions, the bias_k and bias_v of MultiheadAttention and the weight_g of weight_norm() have more,
-and decay. Behind FullyShardedDataParallel all shards are flat, so nothing would decay. Other
+so they decay. With FullyShardedDataParallel all shards are flat, so nothing would decay. Other
 vectors, such as a learned scale, are exempt as well. An optimizer state that was saved with the old
 groups does not fit the new ones.
 """

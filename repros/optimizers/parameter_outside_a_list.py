@@ -26,16 +26,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The code trains a prompt, an image, a latent vector or a temperature, and no model.
+"""The code trains a prompt, an image, a latent vector or a temperature, but no model.
 
 An optimizer expects an iterable of parameters (docs: torch.optim). A tensor is iterable too, but
-its elements are new tensors and no parameters, so the optimizer refuses it
+its elements are new tensors, not parameters, so the optimizer rejects it
 (torch/optim/optimizer.py).
 
 Iterating over the tensor, as list(prompt) or an asterisk does, gets past this check. The elements
 are results of an operation, so the next error is "can't optimize a non-leaf Tensor" (pytorch#4957),
 or "iteration over a 0-d tensor" for a single number. A plain tensor in the list needs
-requires_grad=True, without which the optimizer accepts it and never changes it. In a list of
+requires_grad=True: without it, the optimizer accepts the tensor but never changes it. In a list of
 parameter groups, {"params": prompt} without an inner list is accepted.
 """
 
