@@ -27,12 +27,12 @@
 # ///
 """backward() raises an error if `+=` changes the output of a ReLU after the ReLU has saved it.
 
-The backward of a ReLU needs the output of the forward. An in-place change increments the version of
-the tensor, and backward() compares this version with the version at the time of saving
-(torch/csrc/autograd/saved_variable.cpp). A change of y.data does not, so it hides the error and
-gives a wrong gradient. The statement `y += x` is an in-place change, whereas `y = y + x` creates a
-new tensor (control). The new tensor has the promoted dtype, so under autocast it is float32 if x
-is, whereas `y += x` keeps the dtype of y. Users first tried inplace=False in every ReLU
+A ReLU's backward pass needs the output of its forward pass. An in-place change increments the
+tensor's version, and backward() compares this version with the version at the time of saving
+(torch/csrc/autograd/saved_variable.cpp). Changing y.data does not, so it hides the error and gives
+a wrong gradient. The statement `y += x` is an in-place change, whereas `y = y + x` creates a new
+tensor (control). The new tensor has the promoted dtype, so under autocast it is float32 if x is,
+whereas `y += x` keeps the dtype of y. Users first tried inplace=False in every ReLU
 (lyongo/NWPU-MOC#4, quark0/darts#109), but this does not remove the `+=` (popular fix).
 
 The functions sigmoid(), tanh(), exp() and sqrt() save their output too. gelu(), silu() and

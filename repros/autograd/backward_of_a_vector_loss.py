@@ -27,17 +27,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Calling backward() without an argument requires a loss of one element (docs: Tensor.backward). A
-loss without a reduction has one element per sample
+"""Calling backward() without an argument requires a loss with one element (docs: Tensor.backward).
+A loss without a reduction has one element per sample
 (dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one element
 per GPU (eriklindernoren/PyTorch-YOLOv3#331).
 
 Users tried backward(torch.ones_like(loss)) instead (WisconsinAIVision/MaskPoint#7), which computes
-the gradient of the sum. This gradient, and therefore the step of SGD, grows with the size of the
-batch or the number of GPUs.
+the gradient of the sum. This gradient, and therefore the step of SGD, grows with the batch size or
+the number of GPUs.
 
 The built-in mean divides by the number of labels that are not ignored, or, with class weights, by
-weight[y].sum(). By contrast, loss.mean() divides by the number of all labels, so its gradient is
+weight[y].sum(). By contrast, loss.mean() divides by the total number of labels, so its gradient is
 smaller with ignored labels and larger with weights above 1. With one loss per GPU, loss.mean()
 weights each GPU equally, even a GPU that got fewer rows of the batch.
 """

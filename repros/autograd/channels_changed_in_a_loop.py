@@ -37,7 +37,7 @@
 the Normalize transform in an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
 
 A for loop over a tensor unbinds it (pytorch#40884). The functions unbind(), chunk() and split()
-return several views from one node, and autograd cannot rewrite the graph when one of the views
+return several views from a single node, and autograd cannot rewrite the graph when one of the views
 changes (pytorch#36403). Change the pieces from chunk() and split() out of place as well, and join
 them with torch.cat().
 

@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model can be copied until its first forward with gradients, which stores a tensor in an
+"""A model can be copied until its first forward pass with gradients, which stores a tensor in an
 attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
 no_grad(), or in a frozen model, the output has no history, and the copy works.
 

@@ -30,7 +30,7 @@ gradient is 0 if the rank deficiency is two or more, and for det(v @ v.T) with d
 torch has two formulas for this gradient. Without create_graph, torch perturbs the factorization
 where its diagonal is 0, in order to solve a linear system. However, the right-hand side of the
 system is det(x) times the identity, which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for
-singular matrices was postponed (pytorch#79487). Only matrices of one element have been fixed
+singular matrices was postponed (pytorch#79487). Only one-element matrices have been fixed
 (pytorch#80761, pytorch#171225).
 """
 

@@ -33,13 +33,13 @@
 (lucidrains/denoising-diffusion-pytorch#109). If the encoder should not be trained, compute the
 features without a graph instead (pyg-team/pytorch-frame#229).
 
-backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp). A tensor that
-depends on parameters has to be recomputed in every step (control), if only because the parameters
-have changed. With retain_graph=True, which the message advises, backward() detects the changed
-parameters and raises "modified by an inplace operation" (popular fix). No error is raised even then
-if the backward of the encoder needs no weight, as for a single Linear, if autocast has cast all its
-weights, or if the optimizer has fused=True. The head then continues with the features of the
-initial weights.
+backward() frees the tensors that the forward pass saved (torch/csrc/autograd/engine.cpp). A tensor
+that depends on parameters has to be recomputed in every step (control), if only because the
+parameters have changed. With retain_graph=True, which the message advises, backward() detects the
+changed parameters and raises "modified by an inplace operation" (popular fix). Even then, no error
+is raised if the encoder's backward pass needs no weight (as for a single Linear), if autocast has
+cast all its weights, or if the optimizer has fused=True. The head then continues with the features
+of the initial weights.
 """
 
 import torch

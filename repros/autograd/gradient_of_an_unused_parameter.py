@@ -41,10 +41,10 @@ advises, grad() returns None for this tensor, and the update p - lr * g then fai
 showlab/BoxDiff#20 a different error follows). Replacing None with zeros fixes the error (control),
 and so does materialize_grads=True if torch.autograd.grad has this argument. First make sure that
 the parameter is meant to be unused. The same error occurs for an input that was sliced or converted
-after the forward, and zeros would hide that mistake. In that case, differentiate with respect to
-the tensor that was passed to the model. Zip the gradients with `parameters`, because neither list
-includes frozen parameters, which grad() also rejects. Keep create_graph=True for MAML, which would
-silently become a first-order method without it.
+after the forward pass, and zeros would hide that mistake. In that case, differentiate with respect
+to the tensor that was passed to the model. Zip the gradients with `parameters`, because neither
+list includes frozen parameters, which grad() also rejects. Keep create_graph=True for MAML, which
+would silently become a first-order method without it.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A NaN in the grid crashes the backward of bilinear grid_sample on the CPU, with border or reflection padding"
+# title = "A NaN in the grid crashes the backward pass of bilinear grid_sample on the CPU, with border or reflection padding"
 # kind = "crash"
 # symptom = "SIGSEGV in (?:_engine_run_)?backward"
 # origin = "torch"
@@ -24,16 +24,16 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() if a column or a row coordinate in the grid is NaN, and survives
+"""The process dies in backward() if a column or a row coordinate in the grid is NaN, but survives
 without the NaN (pytorch#24823). If both coordinates are NaN, images of 4 by 4 and 64 by 64 cause a
 crash too, whereas an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, there was no crash with
 zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there was none
 with bfloat16 or float16. The same crash occurs if only the grid requires grad.
 
 A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample), but the conversion to
-an integer cannot handle NaN (pytorch#19826). The forward, which used to crash too, now clips NaN to
-the edge, which -1 stands for, before the conversion (pytorch#42703). The backward has its own
-clipping function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+an integer cannot handle NaN (pytorch#19826). The forward pass, which used to crash too, now clips
+NaN to the edge (which -1 stands for) before the conversion (pytorch#42703). The backward pass has
+its own clipping function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
 With reflection padding, an infinity causes a crash too. The corrected code moves an infinity to the
 edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if the NaN

@@ -23,7 +23,7 @@
 Elements that the mask excludes keep a gradient of 0. Contiguous, expanded and strided tensors get
 correct gradients.
 
-The backward scatters the gradients into a tensor of zeros that has the strides of the input. On the
+The backward pass scatters the gradients into a tensor of zeros with the input's strides. On the
 CPU, masked_scatter_() traversed this tensor in memory order instead of index order
 (aten/src/ATen/native/TensorAdvancedIndexing.cpp, pytorch#100232).
 """

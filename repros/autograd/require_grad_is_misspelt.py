@@ -21,14 +21,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The assignment creates a new attribute that torch never reads, so the backbone goes on learning.
+"""The assignment creates a new attribute that torch never reads, so the backbone continues to
+learn.
 
 Python lets a tensor have any attribute. The attribute that autograd reads is requires_grad (docs:
 autograd mechanics). backbone.requires_grad_(False) does the same for a whole module, and a
 misspelled method raises AttributeError; but backbone.requires_grad = False, for the module itself,
 freezes nothing either. BatchNorm in train() mode still updates its statistics (see
-modules/frozen_batchnorm_moves). A parameter that is frozen after the first steps may move on,
-because of its old gradient (see optimizers/frozen_parameter_moves_on).
+modules/frozen_batchnorm_moves). A parameter that is frozen after the first steps may continue to
+move because of its old gradient (see optimizers/frozen_parameter_moves_on).
 """
 
 import torch

@@ -23,7 +23,8 @@
 
 Reverse mode is correct (control). The reduction prod has no forward derivative (pytorch#85000), and
 torch returns zero instead of raising an error. Calling torch.func.jvp() gives zero too
-(pytorch#196702), but torch.autograd.functional.jvp(), which runs the backward twice, is correct.
+(pytorch#196702), but torch.autograd.functional.jvp(), which runs the backward pass twice, is
+correct.
 
 The forward-over-reverse Hessian of the product, such as that of torch.func.hessian(), has wrong
 values on its diagonal and zeros elsewhere. Use jacrev(jacrev(f)) instead, or

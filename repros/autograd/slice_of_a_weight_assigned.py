@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Writing rows or slices into the weight of a layer outside no_grad() raises an error"
+# title = "Writing rows or slices into a layer's weight outside no_grad() raises an error"
 # kind = "error"
 # symptom = "a view of a leaf Variable that requires grad is being used in an in-place operation"
 # messages = ["a view of a leaf Variable that requires grad is being used in an in-place operation"]

@@ -32,7 +32,7 @@ to the leaf that accumulates the gradient (torch/csrc/autograd/VariableTypeUtils
 
 Users are advised to write w = w - lr * w.grad instead (BaiTheBest/SparseLLM#13), which runs but
 creates a new tensor that is not a leaf. The next backward() leaves the grad of the new tensor at
-None, and an optimizer or a module continues with the old tensor. If nothing clears w.grad, each
+None, and an optimizer or a module continues to use the old tensor. If nothing clears w.grad, each
 step adds the gradients of all earlier steps.
 """
 
