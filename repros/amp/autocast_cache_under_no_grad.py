@@ -44,9 +44,9 @@
 # ///
 """backward() raises an error, although the forward of the loss ran with gradients enabled.
 
-autocast keeps the low-precision copy of each weight until the block ends, regardless of the
-gradient mode in which the copy was made. A forward under no_grad fills this cache with copies that
-have no graph, and the training forward in the same block uses those copies
+autocast keeps each weight's low-precision copy until the block ends, regardless of the gradient
+mode in which the copy was made. A forward under no_grad fills this cache with copies that have no
+graph, and the training forward in the same block uses those copies
 (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,
 backward() raises no error, and only these layers train (see amp/autocast_cache_partial_gradients).
 
@@ -54,9 +54,9 @@ Calling loss.requires_grad_(), as advised in mazurowski-lab/finetune-SAM#26, sil
 the model does not train.
 
 Without the cache, the graph keeps one copy of a weight for each use, which adds up to many copies
-for a layer that is called in a loop. A separate autocast block for the no_grad pass keeps the
-cache, unless another autocast block encloses both. A forward() decorated with @torch.autocast turns
-the cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
+if a layer is called in a loop. A separate autocast block for the no_grad pass keeps the cache,
+unless another autocast block encloses both. A forward() decorated with @torch.autocast turns the
+cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
 decorator too.
 """
 

@@ -27,7 +27,7 @@
 """Since torch 2.3, nn.Bilinear raises an error under CPU autocast if its inputs come from an
 nn.Linear.
 
-Under autocast, nn.Linear returns bfloat16, but the weight of nn.Bilinear is float32. Since 2.3,
+Under autocast, nn.Linear returns bfloat16, but nn.Bilinear's weight is float32. Since 2.3,
 bilinear() rejects inputs of different dtypes (aten/src/ATen/native/Linear.cpp, pytorch#118848). On
 CUDA, autocast promotes the inputs to the widest dtype, but the autocast list for the CPU does not
 include bilinear (docs: torch.amp). That list did not include prelu either, until pytorch#95366

@@ -36,7 +36,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A mixture of experts that writes the tokens of each expert back fails once autocast is on
+"""A mixture of experts that writes back each expert's tokens fails once autocast is on
 (hiyouga/LlamaFactory#2639).
 
 Under autocast, the Linear returns bfloat16, while zeros_like(), embeddings and parameters keep
@@ -44,7 +44,8 @@ float32. The assignment calls index_put_(), and autocast does not convert the ar
 calls (docs: torch.amp). By design, torch does not convert values that are written by index
 (pytorch#96177). Indexing with a slice or a single number is an exception: the assignment y[:2] =
 expert(x[:2]) converts the values. An assignment by mask, or by a list or tensor of indices, raises
-an error, even if the mask selects nothing. Only a mask converts a value of a single element.
+an error, even if the mask selects nothing. Only an assignment by mask converts a single-element
+value.
 
 The functions scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise
 errors too, for example when image features are merged into text embeddings

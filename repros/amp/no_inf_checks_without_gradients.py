@@ -37,7 +37,8 @@
 (open-mmlab/mmsegmentation#3230), and neither does a loss whose requires_grad was set by hand
 (brian6091/Dreambooth#23): backward() succeeds, and step() is the first call to raise. A fused
 optimizer checks its gradients itself: step() does nothing, and update() raises, unless another
-optimizer of the same scaler had gradients. update() raises the same if no step() came before it.
+optimizer of the same scaler had gradients. update() raises the same error if no step() came before
+it.
 
 zero_grad() between backward() and step() has the same effect, because it sets the gradients to
 None. With set_to_none=False, the default before 2.0, the gradients are zeros: nothing raises, and

@@ -25,9 +25,9 @@
 """In torch 2.0, a model with PReLU raises under CPU autocast; 1.13 runs the same model, unless its
 LayerNorm or GroupNorm raises there (amp/half_weights_meet_a_float_input).
 
-Under autocast, Linear and convolutions return bfloat16, norms after them do too, and the weight of
-PReLU is float32. PReLU runs after a norm whose input is float32. prelu() cast the weight until its
-rewrite for 2.0, which rejects mixed dtypes. Autocast casts both tensors on CUDA, and on the CPU
+Under autocast, Linear and convolutions return bfloat16, and so do norms after them, but PReLU's
+weight is float32. PReLU works after a norm whose input is float32. prelu() cast the weight until
+its rewrite for 2.0, which rejects mixed dtypes. Autocast casts both tensors on CUDA, and on the CPU
 since prelu was added to the CPU list (pytorch#95366).
 
 Without autocast, mixed dtypes raise the same error in later releases too, for example a float32

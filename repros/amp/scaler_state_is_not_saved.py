@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A run resumed without the GradScaler's state starts at the first scale and may skip steps"
+# title = "A run resumed without the GradScaler's state starts at the initial scale and may skip steps"
 # kind = "silent"
 # symptom = "a step after the resume was skipped"
 # origin = "usage"
@@ -29,12 +29,12 @@
 # requires_on = { cpu = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
-"""The uninterrupted run steps with the scale that it has found, and the resumed one with 65536.
+"""The uninterrupted run steps with the scale that it has found, and the resumed run with 65536.
 
 If gradients overflow at that scale, step() is skipped until update() has halved it often enough
 (torch/amp/grad_scaler.py): 8 times down to 256, the case of huggingface/transformers#34053. A
-scheduler that is stepped all the same then runs ahead. Load the states of all parts before the
-first step, into a scaler with the same `enabled`: see amp/resume_from_disabled_scaler. A checkpoint
+scheduler that is stepped anyway then runs ahead. Load the states of all parts before the first
+step, into a scaler with the same `enabled`: see amp/resume_from_disabled_scaler. A checkpoint
 written before the correction has no such entry.
 """
 
