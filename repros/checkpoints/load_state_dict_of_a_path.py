@@ -27,7 +27,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""load_state_dict() expects the dict of tensors, not the name of the file that contains the dict.
+"""load_state_dict() expects the dict of tensors, not the name of the file that contains it.
 
 Any other object that is not a mapping is rejected in the same way, such as None if no state was
 kept (lasso-net/lassonet#62), or a whole model if the file contains one

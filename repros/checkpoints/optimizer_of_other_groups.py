@@ -37,7 +37,7 @@ saved. Frozen layers that are left out (allenai/allennlp#5465) shift all other p
 An optimizer over all parameters accepts the state, and its step skips parameters whose .grad is
 None (torch/optim/adam.py). The state includes the learning rate: after the load, set lr, and the
 initial_lr that a scheduler left there, from which a new scheduler starts. To unfreeze a layer, load
-the state before you add its parameters with add_param_group(). The state of another kind of
+the state before you add its parameters with add_param_group(). The state of a different kind of
 optimizer does not fit. If the saved optimizer had more than one group, make the same groups. Wrap
 the model in DistributedDataParallel after freezing, because the wrapper waits for the gradient of
 every parameter that it found trainable. A model that has lost or gained parameters

@@ -27,7 +27,7 @@ Adagrad, which creates its state when it is constructed, does not.
 If an optimizer has no state, get_optimizer_state_dict() and its setter step it once, with gradients
 of zero, to create the state (torch/distributed/checkpoint/state_dict.py). Weight decay still
 changes the weights, even weights that were just loaded (pytorch#125708). Since the fix, the step
-has a learning rate of zero. Without an upgrade, load the weights after the state of the optimizer.
+has a learning rate of zero. Without an upgrade, load the weights after the optimizer's state.
 
 The step still counts: after an empty state is read, Adam continues from its second step, on 2.3 and
 2.15, and trains different weights than without the read. On 2.15, ASGD loses its first step and

@@ -27,18 +27,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The name of the file ends in .pkl, so it is read with pickle, which raises UnpicklingError.
+"""The file name ends in .pkl, so it is read with pickle, which raises UnpicklingError.
 
-torch.save() writes a zip archive (torch/serialization.py), whatever the name of the file is. Such
-an archive begins with the letters PK, and pickle takes the P for its instruction to load an object
+torch.save() writes a zip archive (torch/serialization.py), whatever the file is called. Such an
+archive begins with the letters PK, and pickle takes the P for its instruction to load an object
 from outside the file. Read the archive with torch.load(). To check the format, read the first two
 bytes of the file: b"PK" means a zip archive.
 
 Since torch 2.6, torch.load() rejects NumPy arrays and most other objects in the file ("Weights only
 load failed"). If you trust the file, pass weights_only=False.
 
-A persistent_load() of your own, as the message suggests, does not help, because the rest of the
-archive is not a pickle either.
+Your own persistent_load(), as the message suggests, does not help, because the rest of the archive
+is not a pickle either.
 """
 
 import contextlib

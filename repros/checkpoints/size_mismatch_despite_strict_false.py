@@ -43,7 +43,7 @@
 """The model differs from the saved model in its number of classes, its vocabulary or its sequence
 length.
 
-The strict argument concerns names: it controls how keys that only one side has are handled. A key
+The strict argument is about names: it controls how keys that only one side has are handled. A key
 that both sides have is copied, and a different shape is an error in either mode (pytorch#154597;
 torch/nn/modules/module.py), except for a vector that is loaded into a scalar before 2.10.
 Therefore, strict=False, which tutorials advise (leyaa.ai), does not help. The corrected code drops

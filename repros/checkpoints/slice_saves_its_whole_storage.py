@@ -20,11 +20,11 @@
 # ///
 """The file of ten rows is as large as the file of all rows, and torch.load() reads all of them.
 
-torch.save() writes storages, so that tensors which share memory share it again after the load, and
-a slice has the storage of its base (docs: serialization semantics). The same applies to any view,
-such as a row of a batch or one element of chunk() or split(), and detach(), contiguous() and cpu()
-do not always copy. Indexing with a list or a mask does. The clone has a storage of its own size.
-Loaded clones no longer share memory, so do not clone tied weights of a state_dict.
+torch.save() writes storages, so that tensors that share memory share it again after the load, and a
+slice has its base's storage (docs: serialization semantics). The same applies to any view, such as
+a row of a batch or one element of chunk() or split(), and detach(), contiguous() and cpu() do not
+always copy. Indexing with a list or a mask does. The clone has a storage of its own size. Loaded
+clones no longer share memory, so do not clone a state_dict's tied weights.
 """
 
 import io

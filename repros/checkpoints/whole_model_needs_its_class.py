@@ -35,10 +35,10 @@ was saved with the model causes the same error (zengqunzhao/MA-Net#5).
 A state_dict does not contain a class, so the loading script creates the model from its own class
 and loads the state into it. Plain attributes and buffers with persistent=False are not in the
 state_dict. To load an existing file, make the class available under its old name, for example with
-`import __main__; __main__.Net = Net`, and then save the state_dict of that model. If the file of
-the class has a new name or location, the error is ModuleNotFoundError. In that case, make the
-module available under its old name, for example with `sys.modules["train"] = models`. In torch 2.6
-and newer, these errors appear only with weights_only=False.
+`import __main__; __main__.Net = Net`, and then save the state_dict of that model. If the class's
+file has a new name or location, the error is ModuleNotFoundError. In that case, make the module
+available under its old name, for example with `sys.modules["train"] = models`. In torch 2.6 and
+newer, these errors appear only with weights_only=False.
 """
 
 import importlib.machinery
