@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Two forwards of a model with BatchNorm before one backward raise under DDP"
+# title = "Two forward passes of a model with BatchNorm before one backward pass raise under DDP"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
@@ -32,18 +32,18 @@
 # affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
 # ///
-"""The error names a tensor with as many elements as BatchNorm has channels. Before a forward, DDP
-broadcasts the buffers from rank 0, because broadcast_buffers=True is the default, unless the
-previous forward was in no_sync(): no_sync() for the second forward alone does not help. The
-broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
-saved them for its backward. With track_running_stats=False there are no such buffers (docs:
-BatchNorm1d).
+"""The error names a tensor with as many elements as BatchNorm has channels. Before a forward pass,
+DDP broadcasts the buffers from rank 0, because broadcast_buffers=True is the default, unless the
+previous forward pass was in no_sync(): no_sync() for the second forward pass alone does not help.
+The broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
+pass saved them for its backward pass. With track_running_stats=False there are no such buffers
+(docs: BatchNorm1d).
 
 The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as
 well. With broadcast_buffers=False alone the running statistics of the ranks drift apart: broadcast
-them after the backward instead. On 2.3 and 2.15 the wrapper does not broadcast them at the start
-either: if only rank 0 has loaded a checkpoint, broadcast them once before the first forward too.
-Torch 2.13 and 2.15, where nothing raises, warn that broadcast_buffers is deprecated
+them after the backward pass instead. On 2.3 and 2.15 the wrapper does not broadcast them at the
+start either: if only rank 0 has loaded a checkpoint, broadcast them once before the first forward
+pass too. Torch 2.13 and 2.15, where nothing raises, warn that broadcast_buffers is deprecated
 (torch/nn/parallel/distributed.py).
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "destroy_process_group() may never return: it holds the GIL that a thread of gloo waits for"
+# title = "destroy_process_group() may never return: it holds the GIL that a gloo thread waits for"
 # kind = "hang"
 # symptom = "destroy_process_group\\(\\) does not return"
 # origin = "torch"
@@ -31,7 +31,7 @@ hung in this reproducer.
 The reproducer does not wait for the reduction, which makes the hang likely. A program that waits
 for the reduction can hang too. Keeping a Python reference to each reduced tensor prevents the hang,
 and so does reducing into the same tensor again. A program that keeps only the last few tensors can
-hang: two ranks with ten reductions hung on 2.3 although all were waited for.
+hang: two ranks with ten reductions hung on 2.3 although they waited for all of them.
 """
 
 from multiprocessing import get_context

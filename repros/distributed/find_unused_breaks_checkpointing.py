@@ -31,14 +31,14 @@
 """Every layer is used once, but DDP reports that a layer was marked ready twice. A checkpoint()
 without use_reentrant is reentrant, and fails in the same way on 1.13, 2.3 and 2.15.
 
-The search for unused parameters traverses the graph of the output (docs: DistributedDataParallel).
-That graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are
-marked ready as unused before the backward, and again when their gradients arrive. With
-use_reentrant=False the forward records them (docs: checkpoint).
+The search for unused parameters traverses the output's graph (docs: DistributedDataParallel). That
+graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are marked
+ready as unused before the backward pass, and again when their gradients arrive. With
+use_reentrant=False the forward pass records them (docs: checkpoint).
 
 If every layer is used exactly once in every step, find_unused_parameters=False removes the error
-too. It does not if a layer is checkpointed twice; the line works there as well. If a layer is not
-used, the option only leads to another error, "Expected to have finished reduction".
+too. It does not help if a layer is checkpointed twice; the corrected line works there as well. If a
+layer is not used, False only leads to another error, "Expected to have finished reduction".
 """
 
 import torch

@@ -22,8 +22,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The layer gets other weights on each rank, and no error is raised. A shared seed only makes its
-first values equal.
+"""The layer gets different weights on each rank, but no error is raised. A shared seed makes only
+its initial values equal.
 
 When DDP is constructed, it broadcasts the parameters of rank 0 and registers its hooks on them. No
 parameter should be added or removed later (docs: DistributedDataParallel). Finish the model first,

@@ -34,10 +34,9 @@
 """After an upgrade to torch 2, the script prints its usage and exits with status 2, on every rank.
 Nobody passed the argument that it rejects.
 
-python -m torch.distributed.launch adds the argument to the command line of the script. Up to torch
-1.13 it was --local_rank, and since torch 2.0 it is --local-rank (torch/distributed/run.py).
-argparse treats the two as different options. In both cases, the value is stored in
-arguments.local_rank.
+python -m torch.distributed.launch adds the argument to the script's command line. Up to torch 1.13
+it was --local_rank, and since torch 2.0 it is --local-rank (torch/distributed/run.py). argparse
+treats the two as different options. In both cases, the value is stored in arguments.local_rank.
 
 torchrun adds no argument, and only sets the variable LOCAL_RANK (docs: torchrun). Replacing the
 launcher with torchrun, as in huggingface/pytorch-image-models#1728, avoids the error. But a script

@@ -44,8 +44,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The forward returns two outputs, the loss uses one, and the second step raises. The layers of the
-other output get no gradient, but the reducer waits for them
+"""The forward pass returns two outputs, the loss uses only one, and the second step raises. The
+layers of the other output get no gradient, but the reducer waits for them
 (torch/csrc/distributed/c10d/reducer.cpp). An output that also leads to the loss, such as the
 features behind the logits, has no such layers, so the loss may ignore it.
 

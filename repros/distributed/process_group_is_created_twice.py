@@ -27,18 +27,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A script creates its process group and then calls code that creates it too, or the other way
-round.
+"""A script creates its process group and then calls code that creates it too, or vice versa.
 
-A process has one default group, and init_process_group() fails if it exists
+A process has one default group, and init_process_group() fails if this group exists
 (torch/distributed/distributed_c10d.py). Accelerate, DeepSpeed and Megatron create it themselves
 (huggingface/accelerate#536, NVIDIA/Megatron-LM#521). To find the first call, print
 dist.is_initialized() after each import and each constructor. A second call in the same script
 happens if main() runs again: in a notebook, in a test or in a search over hyperparameters.
 
 The corrected code uses the existing group, so check that dist.get_backend() and
-dist.get_world_size() are those that you expect. If each run needs a group of its own, end the run
-with dist.destroy_process_group() on every rank.
+dist.get_world_size() are those that you expect. If each run needs its own group, end the run with
+dist.destroy_process_group() on every rank.
 """
 
 import os

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_() on each rank scales the stages of a pipeline by different factors"
+# title = "clip_grad_norm_() on each rank scales pipeline stages by different factors"
 # kind = "silent"
 # symptom = "the gradients are 5.0 and 5.0 instead of 3.0 and 4.0"
 # origin = "usage"
@@ -31,10 +31,11 @@
 """The direction of the step changes, and the norm of all gradients may stay above max_norm.
 
 clip_grad_norm_() knows only the parameters that it gets (docs: clip_grad_norm_), here those of one
-stage. The norm belongs to the whole model, so the squares are summed over the stages
-(pytorch/torchtitan#596). The same holds for tensors that are split over ranks, but a parameter that
-every rank has must be counted once (hpcaitech/ColossalAI#4837). With DDP, every rank has all
-gradients, and clip_grad_norm_() is right. The squares are in float32, as in float16 they overflow.
+stage. The norm is that of the whole model, so the squares are summed over the stages
+(pytorch/torchtitan#596). The same applies to tensors that are split across ranks, but a parameter
+that every rank has must be counted once (hpcaitech/ColossalAI#4837). With DDP, every rank has all
+gradients, and clip_grad_norm_() is right. The squares are in float32, because in float16 they
+overflow.
 """
 
 import tempfile

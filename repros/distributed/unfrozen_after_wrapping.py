@@ -25,7 +25,7 @@
 # ///
 """The unfrozen layer gets different gradients on each rank. When DDP is constructed, it registers
 its hooks on the parameters that require a gradient at that time. This set of parameters must never
-change (docs: DistributedDataParallel), but DDP does not check it.
+change (docs: DistributedDataParallel), but DDP does not check this.
 
 Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, leave the
 backbone unfrozen from the start, and use a learning rate of 0 to keep it unchanged

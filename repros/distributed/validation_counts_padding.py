@@ -34,15 +34,15 @@ first samples until all ranks have the same number (torch/utils/data/distributed
 validation the repeated samples count twice, so the metric depends on the number of ranks. If the
 number of samples is a multiple of the number of ranks, the sampler repeats nothing.
 
-The option drop_last=True, which was added for this case (pytorch#41171), makes the ranks equal by
-dropping samples. If there is no collective in the loop, the ranks need not be equal, so slice the
-dataset instead. If the model has buffers, DDP's first forward pass after a training step is a
-collective, so call the wrapped module. If your own model has a layer named module, call the model
-itself, because the corrected code would skip its forward.
+The option drop_last=True, which was added for this case (pytorch#41171), makes the ranks' shares
+equal by dropping samples. If there is no collective in the loop, the shares need not be equal, so
+slice the dataset instead. If the model has buffers, DDP's first forward pass after a training step
+is a collective, so call the wrapped module. If your own model has a layer named module, call the
+model itself, because the corrected code would skip its forward.
 
 After the loop, calling all_gather() on tensors of unequal sizes crashes the processes with gloo,
 but all_gather_object() accepts such tensors. With NCCL, first call torch.cuda.set_device() on each
-rank (docs: all_gather_object). The mean of the ranks' means is wrong if the ranks are unequal:
+rank (docs: all_gather_object). The mean of the ranks' means is wrong if their shares are unequal:
 reduce the sum and the count instead.
 """
 
