@@ -29,13 +29,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
-"""The gradient is 1 in every step, and the weight does not change. The loss stays constant.
+"""The gradient is 1 in every step, but the weight does not change. The loss stays constant.
 
 bfloat16 has 8 significant bits, so the numbers next to 1.0 are 0.996 and 1.008. The sum of 1.0 and
--0.001 is rounded back to 1.0. Every step below 1/512 of the weight is lost, and no step above 1/256
-is. Larger weights lose larger steps, so training stops first for the largest weights. AdamW loses
-them too. A larger learning rate, or float32 weights with bfloat16 activations as autocast makes
-them (docs: automatic mixed precision), moves them. The model must then stay in float32.
+-0.001 is rounded back to 1.0. Every step below 1/512 of the weight is lost, whereas no step above
+1/256 is. Larger weights lose larger steps, so training stops first for the largest weights. AdamW
+loses them too. The weights move with a larger learning rate, or if they are float32 and autocast
+makes the activations bfloat16 (docs: automatic mixed precision). With autocast, the model must stay
+in float32.
 """
 
 import torch

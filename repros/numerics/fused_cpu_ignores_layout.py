@@ -49,19 +49,19 @@ Adagrad fail too.
 The kernel makes a contiguous copy of the gradient, but ignores the copy and walks over the memory
 of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient the
 layout of its parameter unless the user chose another layout (docs: Default gradient layouts);
-torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not an error"
-(torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD refuses such a gradient
+torch.autograd.grad() does not. For PyTorch, a gradient with another layout "is not an error"
+(torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD rejects such a gradient
 (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951; not measured
 here).
 
-The kernel walks over the state of the optimizer in the same way. Momentum and averages that were
-made or loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and
-the lines do not change that. Convert the model before the first step. State that is loaded from a
-model with a different layout needs torch.empty_like(parameter).copy_(...) too.
+The kernel walks over the optimizer's state in the same way. Momentum and averages that were made or
+loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and the
+lines do not change that. Convert the model before the first step. State that is loaded from a model
+with a different layout needs torch.empty_like(parameter).copy_(...) too.
 
 The lines need a parameter without gaps. For a slice of a larger tensor, whose gradient always has
-other strides, a fused step on the CPU treats the whole memory as the parameter and overwrites the
-values between its elements.
+different strides, a fused step on the CPU treats the whole memory as the parameter and overwrites
+the values between its elements.
 """
 
 import torch

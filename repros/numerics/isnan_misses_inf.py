@@ -42,7 +42,7 @@ loss. Checking only the loss, even with isfinite(), misses an inf from an earlie
 or from another rank, and a finite loss whose gradient is not finite, such as that of a square root
 at 0.
 
-The corrected code protects the weights only. When the step is skipped, a BatchNorm has already
+The corrected code protects only the weights. When the step is skipped, a BatchNorm has already
 added an infinite input to its running statistics, and skipping the step does not undo this. A
 finite gradient whose square overflows, such as 1e22, also passes the check. From then on, the
 second moment of Adam, RMSprop or Adagrad is inf, and the weight stops changing. Calling

@@ -31,7 +31,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A language model generates text at temperature 0.8, and fails at 0, where people expect the most
+"""A language model generates text at temperature 0.8, but fails at 0, where people expect the most
 likely token (karpathy/nanoGPT#738).
 
 logits / 0 is inf or -inf, the softmax of inf is inf / inf, which is NaN, and multinomial() rejects
@@ -39,10 +39,10 @@ NaN (docs: torch.multinomial). On CUDA the error can be a device-side assertion 
 the limit of low temperatures, all probability is on the largest logit, so argmax() is right.
 
 If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. nan
-or inf comes from float16 that overflows or from broken weights, and -inf is a row in which every
-token is masked. Single tokens may be masked with -inf. The corrected code needs one temperature for
-all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270, works in float32. In float16 the
-quotient exceeds 65504, and is inf again (compare vllm-project/vllm#1623).
+or inf comes from a float16 overflow or from broken weights, and -inf means a row in which every
+token is masked. Individual tokens may be masked with -inf. The corrected code needs the same
+temperature for all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270, works in float32.
+In float16 the quotient exceeds 65504, so it is inf again (compare vllm-project/vllm#1623).
 """
 
 import torch
