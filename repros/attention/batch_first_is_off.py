@@ -29,7 +29,7 @@
 # ///
 """Without a mask, all shapes fit and training runs, but each token attends to the tokens at its
 position in the other samples instead of the tokens of its own sequence. With a mask, the shapes fit
-only if the batch has as many samples as tokens.
+only if the batch has as many samples as each sequence has tokens.
 
 Without batch_first=True, the first dimension is the sequence (docs: MultiheadAttention).
 Predictions then depend on the rest of the batch (dhimasryan/MOSA-Net-Cross-Domain#10,

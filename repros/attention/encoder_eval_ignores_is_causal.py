@@ -33,7 +33,7 @@ is_causal=True.
 
 The documentation says that the argument "applies a causal mask", but warns that is_causal is only a
 hint that src_mask is the causal mask (docs: torch.nn.TransformerEncoderLayer). According to a
-maintainer, incorrect hints are the responsibility of the user (pytorch#187413).
+maintainer, incorrect hints are the user's responsibility (pytorch#187413).
 
 In training, or with batch_first=False, passing the hint without a mask raises "Need attn_mask if
 specifying the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its

@@ -36,12 +36,12 @@
 # choice = "Use the lines if you build the encoder; use the fix if another library does. With either, the outputs at padded positions are those of training instead of the fast path's zeros, and a sample of only padding can be NaN"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
-"""In evaluation, the output lacks every position that is padding in all samples of the batch.
+"""During evaluation, the output lacks every position that is padding in all samples of the batch.
 
 In eval mode under no_grad(), an encoder with batch_first=True and norm_first=False makes a nested
 tensor from the positions that are not padding. A frozen encoder does so with gradients enabled too.
 At the end it pads this tensor to the longest sample of the batch (torch/nn/modules/transformer.py,
-pytorch#97111); since the fix, to the length of the input (pytorch#100113).
+pytorch#97111); since the fix, it pads to the input's length (pytorch#100113).
 """
 
 import torch

@@ -24,14 +24,14 @@
 # ///
 """The output is a weighted mean of the padding, because the real keys are hidden. No error is raised.
 
-In scaled_dot_product_attention(), a True lets the key take part (docs:
+In scaled_dot_product_attention(), True lets a key take part (docs:
 torch.nn.functional.scaled_dot_product_attention). In nn.MultiheadAttention and the transformer
 layers, True in key_padding_mask or attn_mask means that the key is ignored (docs:
-torch.nn.MultiheadAttention). So a mask that moves from one to the other must be inverted. For a
+torch.nn.MultiheadAttention). So a mask that is made for one must be inverted for the other. For a
 sample without padding, the mask is all False, and the wrong line returns NaN or, in newer releases,
-zeros (NaN in 2.3, zeros in 2.13). A float mask is added to the scores in both, so it stays as it
-is; ~ raises TypeError for it. [:, None, None] fits q of shape [N, heads, L, E] and padding of shape
-[N, S]; for q of shape [N, L, E], write [:, None].
+zeros (NaN in 2.3, zeros in 2.13). Both add a float mask to the scores, so leave it unchanged; ~
+raises TypeError for it. [:, None, None] fits q of shape [N, heads, L, E] and padding of shape [N,
+S]; for q of shape [N, L, E], write [:, None].
 """
 
 import torch

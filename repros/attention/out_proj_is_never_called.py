@@ -28,13 +28,13 @@ MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_p
 have no effect (helicalAI/helical#405). If you only want to read the output, register the hook on
 the attention module, whose first output is the output of out_proj. A parametrization is part of the
 weight and makes the adapter part of the model, so freeze the model first, and create the adapter in
-the dtype of the model. The optimizer raises an error if one group contains model.parameters() and
+the model's dtype. The optimizer raises an error if one group contains model.parameters() and
 another contains the adapter.
 
 A parametrization renames the weight in the state_dict, and calling torch.save() on the module
 itself raises an error. Load a checkpoint of the model before you add the parametrization. Merge the
 adapter with remove_parametrizations() only after the training (control), because a merged adapter
-is not trained any more. Do not merge it in a deep copy: the original then loses its weight.
+is no longer trained. Do not merge it in a deep copy: the original then loses its weight.
 """
 
 import torch

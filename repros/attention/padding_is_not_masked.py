@@ -26,14 +26,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A sequence gets one output alone, and another in a batch with a longer sequence.
+"""A sequence gets one output on its own, and another in a batch with a longer sequence.
 
 Attention weighs every position that no mask excludes, and zeros are no exception: after the biases
 and the softmax, they have a weight and a value (pytorch#22588). True in the mask means padding. The
 encoder needs batch_first=True here. The outputs at the padding remain meaningless: leave them out
-of the loss, and out of a mean over the positions. A decoder needs memory_key_padding_mask
-too, and tgt_key_padding_mask unless it is causal and its padding is at the end. Likewise, a causal
-encoder with padding at the end is not affected.
+of the loss, and out of a mean over the positions. A decoder needs memory_key_padding_mask too, and
+tgt_key_padding_mask unless it is causal and its padding is at the end. A causal encoder with
+padding at the end is not affected either.
 """
 
 import torch
