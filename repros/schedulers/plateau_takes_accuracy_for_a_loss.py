@@ -20,14 +20,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The rate is divided by ten after every few epochs, although the model improves in each.
+"""The rate is divided by ten after every few epochs, although the model improves in each epoch.
 
 By default, a metric improves when it falls (docs: ReduceLROnPlateau), so with step(accuracy) the
-first, worst epoch stays the best. With mode="max" and a loss, the same happens. With -accuracy
-instead (eecn/Hyperspectral-Classification#19), an accuracy that stays equal never lowers the rate:
-the default threshold is relative, and for a value below 0 it counts an equal value as an
-improvement (popular fix). For a loss that can be below 0, pass threshold_mode="abs". The
-state_dict() contains the mode, so load_state_dict() of an old checkpoint brings the old one back.
+first, worst epoch still counts as the best. The same happens with mode="max" and a loss. With
+-accuracy instead (eecn/Hyperspectral-Classification#19), an accuracy that stays constant never
+lowers the rate: the default threshold is relative, and for a value below 0 it counts an equal value
+as an improvement (popular fix). For a loss that can be below 0, pass threshold_mode="abs". The
+state_dict() contains the mode, so load_state_dict() of an old checkpoint brings the old mode back.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LambdaLR undoes a learning rate that was set in param_groups at its next step"
+# title = "At its next step, LambdaLR undoes a learning rate that was set in param_groups"
 # kind = "silent"
 # symptom = "the learning rate is 0.1 again"
 # origin = "design"
@@ -24,15 +24,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The new rate holds until the next scheduler.step(), and then the old schedule goes on.
+"""The new rate lasts until the next scheduler.step(), and then the old schedule continues.
 
-LambdaLR computes each rate from the initial rate (docs: LambdaLR), which it keeps in base_lrs, and
-so does CosineAnnealingWarmRestarts. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR,
-LinearLR, ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate, and keep a
-change; the line about base_lrs does them no harm. It does not help with OneCycleLR and CyclicLR,
-which undo the change too, because their limits hold the rates. SequentialLR and ChainedScheduler
-hold the rates in their inner schedulers, and have no base_lrs, like ReduceLROnPlateau: there the
-line raises an error. The state_dict() of the scheduler saves base_lrs, but a new scheduler with
+LambdaLR, like CosineAnnealingWarmRestarts, computes each rate from the initial rate (docs:
+LambdaLR), which it keeps in base_lrs. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR,
+LinearLR, ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate and keep a
+change; the line about base_lrs does not harm them. It does not help with OneCycleLR and CyclicLR,
+which undo the change too, because their limits contain the rates. SequentialLR and ChainedScheduler
+hold the rates in their inner schedulers, and, like ReduceLROnPlateau, have no base_lrs: for these,
+the line raises an error. The state_dict() of the scheduler saves base_lrs, but a new scheduler with
 last_epoch starts from the old initial_lr.
 """
 

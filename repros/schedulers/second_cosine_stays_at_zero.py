@@ -24,12 +24,12 @@
 """A restart or a second phase of training does not learn, because each step up to T_max has a rate
 of 0.
 
-CosineAnnealingLR computes each rate from the last one (docs: CosineAnnealingLR), and a new
+CosineAnnealingLR computes each rate from the previous one (docs: CosineAnnealingLR), and a new
 scheduler starts from the rate in the optimizer, although it finds the old initial_lr there. With
 eta_min, it stays at eta_min. PolynomialLR and a LinearLR that ends at 0 stay at 0 as well; StepLR
 and ExponentialLR continue from the decayed rate. LambdaLR, CosineAnnealingWarmRestarts and
-OneCycleLR start again. For restarts alone, one CosineAnnealingWarmRestarts is enough. Groups that
-no scheduler has seen, such as those added later, have no initial_lr.
+OneCycleLR start over. For restarts alone, one CosineAnnealingWarmRestarts is enough. Groups that no
+scheduler has seen, such as those added later, have no initial_lr.
 """
 
 import math
