@@ -27,9 +27,9 @@
 """The shapes fit and the loss decreases (AndersonJo/dqn-pytorch#1), but no information passes
 between the time steps.
 
-By default, the first dimension is the time and the second is the batch (docs: torch.nn.LSTM).
-Without batch_first, the LSTM therefore runs over the samples, once for each time step. Weights
-trained like this load without an error, but have to be trained again. The batch is always the
+By default, the first dimension is time and the second is the batch (docs: torch.nn.LSTM). Without
+batch_first, the LSTM therefore runs over the samples, once for each time step. Weights that were
+trained in this way load without an error, but have to be trained again. The batch is always the
 second dimension of the states, h and c, even with batch_first. The functions pack_padded_sequence()
 and pad_packed_sequence() have their own batch_first. In a bidirectional LSTM, output[:, -1] holds
 the first step of the backward direction, and for a padded sample it already includes the padding.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An initial hidden state built for a fixed batch size does not fit the smaller last batch"
+# title = "An initial hidden state built for a hard-coded batch size does not fit the smaller last batch"
 # kind = "error"
 # symptom = "Expected hidden.{0,3} size \\(1, 3, 2\\), got \\[1, 4, 2\\]"
 # messages = [
@@ -34,7 +34,7 @@
 """Training fails on the last batch of the epoch, or prediction fails on a single sample.
 
 The second dimension of the hidden state must be the size of the current batch (docs: torch.nn.GRU),
-and the last batch is smaller. With drop_last=True, as proposed in
+and the last batch is smaller. With drop_last=True, as suggested in
 udacity/deep-learning-v2-pytorch#398, the model still cannot predict a single sample. If no state is
 passed, torch creates zeros of the right size (docs: torch.nn.GRU). This also works for a
 PackedSequence, whose len() is not its batch size. Here the batch is the first dimension of x;

@@ -34,12 +34,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The layer that raises is the one after the recurrent layer.
+"""The error is raised by the layer after the recurrent layer.
 
 An LSTM returns (output, (h_n, c_n)), and a GRU or RNN returns (output, h_n) (docs: torch.nn.LSTM).
 Sequential passes this tuple on (torch/nn/modules/container.py), but Linear, Dropout and ReLU accept
 only a tensor. A second LSTM or a BatchNorm1d fails with "'tuple' object has no attribute 'dim'": to
-stack LSTMs of one hidden size without other layers between them, pass num_layers instead.
+stack LSTMs of the same hidden size without other layers between them, pass num_layers instead.
 
 Without batch_first=True, the last step is outputs[0][-1]: [:, -1] would be the last sequence of the
 batch. With padded sequences, the last step is the padding of the shorter sequences, and in a

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An LSTM accepts packed sequences of one length with fewer features than input_size"
+# title = "An LSTM accepts packed sequences of equal length with fewer features than input_size"
 # kind = "silent"
 # symptom = "12 packed features were accepted, with weights in rows of 12"
 # origin = "torch"
@@ -25,11 +25,11 @@
 # ///
 """The output has the expected shape, and the backward pass works, but the weights are misaligned.
 
-forward() does not check packed sequences (pytorch#195803). Since 2.13, those of one length are
-given to oneDNN (pytorch#185531), which takes the memory of the weights, written in rows of 13, for
-rows of 12. With two lengths, a RuntimeError says that the matrices cannot be multiplied, so a batch
-of equal lengths, or of one sequence, hides the mistake. An unpacked input raises one too, and so
-does a GRU. Either size may be the mistake: if a column is missing, a smaller LSTM hides it.
+forward() does not check packed sequences (pytorch#195803). Since 2.13, those of equal length are
+passed to oneDNN (pytorch#185531), which reads the weights, stored in rows of 13, as rows of 12.
+With two lengths, a RuntimeError says that the matrices cannot be multiplied, so a batch of equal
+lengths, or of one sequence, hides the mistake. An unpacked input raises a RuntimeError too, and so
+does a GRU. Either size may be wrong: if a column is missing, a smaller LSTM hides this mistake.
 """
 
 import torch

@@ -38,7 +38,7 @@
 """predict() calls eval(), no code calls train() again, and the next training step runs without
 dropout.
 
-On CUDA the backward of an RNN then raises "cudnn RNN backward can only be called in training mode"
+On CUDA, an RNN's backward pass then raises "cudnn RNN backward can only be called in training mode"
 (wiseodd/controlled-text-generation#24). A bare train() at the end of predict() leaves a served
 model, and a frozen BatchNorm in it, in train mode.
 
@@ -46,8 +46,8 @@ train() changes all submodules. A module with two parents can thus get the mode 
 parent, so the lines set every flag once more. train() itself is needed for layers that merge
 weights in eval mode, as LoRA does.
 
-The lines restore modes, not random numbers: the iterator of a validation's DataLoader draws a seed
-(torch/utils/data/dataloader.py). A training that draws from the same generator, for dropout or a
+The lines restore modes, not random numbers: the iterator of the validation DataLoader draws a seed
+(torch/utils/data/dataloader.py). Training that draws from the same generator, for dropout or a
 shuffle, still differs from training without validation.
 """
 
