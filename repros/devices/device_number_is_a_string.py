@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A GPU number from the command line is a string, which torch does not take for a device"
+# title = "A GPU number from the command line is a string, which torch does not accept as a device"
 # kind = "error"
 # symptom = "Invalid device string: '0'"
 # messages = ["Invalid device string: '[^']{0,60}'"]
@@ -28,12 +28,12 @@
 # ///
 """The program is started with --gpu 0 or --device 0 (EleutherAI/lm-evaluation-harness#400).
 
-An argument of the command line is a string unless the parser converts it, and a string must begin
-with a type, as in "cuda:0" (docs: torch.device). Only an int stands for the GPU of this number
+A command-line argument is a string unless the parser converts it, and a string must begin with a
+type, as in "cuda:0" (docs: torch.device). Only an int stands for the GPU with this number
 (AshwinRJ/Federated-Learning-PyTorch#28): use type=int in add_argument(). A negative number, such as
--1 for the CPU, is no device for torch: test it first, and use "cpu".
+-1 for the CPU, is not a device for torch: test for it first, and use "cpu".
 
-The quotes of the message contain the string that torch received. 'cuda:cuda:0' has the type twice
+The message quotes the string that torch received. 'cuda:cuda:0' has the type twice
 (samsledje/ConPLex#34), and in 'cuda:cpu' the argument was the name of another device
 (mjhydri/BeatNet#1): do not put "cuda:" in front of a string that already names a device. 'cuda0'
 lacks the colon. A device is one GPU: for '0,1', set CUDA_VISIBLE_DEVICES=0,1 before the start. With

@@ -31,7 +31,7 @@
 """The code works on the CPU. On a GPU it fails in numpy(), np.array(), plt.plot(), or np.mean() of
 a list.
 
-A NumPy array shares the memory of its tensor, and NumPy can only read host memory
+A NumPy array shares the memory of its tensor, and NumPy can read only host memory
 (torch/csrc/utils/tensor_numpy.cpp). NumPy and Matplotlib convert a list of tensors in this way, so
 the traceback often ends in __array__(). In the usual case, the tensors are losses or predictions
 that a loop collected in a list.

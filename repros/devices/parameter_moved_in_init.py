@@ -24,7 +24,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
 # ///
-"""The forward pass works, but an optimizer of model.parameters() never sees the weight. If the
+"""The forward pass works, but an optimizer over model.parameters() never sees the weight. If the
 parameter is on another device, to() returns an ordinary tensor computed from the parameter
 (pytorch#9303), so the module does not register it. On the CPU, to() has nothing to do and returns
 the parameter itself, but with half(), double() or a multiplication the parameter is lost there too.

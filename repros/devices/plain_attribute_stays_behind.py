@@ -35,7 +35,7 @@ plain attribute is neither: it stays on the device where it was created, and is 
 state_dict() too.
 
 persistent=False keeps the buffer out of the checkpoint, like the attribute, so existing checkpoints
-still load. torch.jit.script() ignores it: the state_dict() of a scripted module has the buffer.
+still load. torch.jit.script() ignores it: a scripted module's state_dict() contains the buffer.
 Omit persistent=False for values that a model measures or draws, because those belong in the
 checkpoint.
 
@@ -45,9 +45,9 @@ keep a model with a noise schedule in float32, under autocast, which casts no bu
 leave a complex buffer unchanged; model.to(torch.bfloat16) drops its imaginary part, and warns.
 register_buffer() raises a KeyError if self.mask = None precedes it.
 
-DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Before
-2.12, two forwards before one backward then raise ("modified by an inplace operation"). If no buffer
-changes, construct DistributedDataParallel with broadcast_buffers=False.
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward pass.
+Before 2.12, two forward passes before one backward pass then raise ("modified by an inplace
+operation"). If no buffer changes, construct DistributedDataParallel with broadcast_buffers=False.
 """
 
 import torch

@@ -38,7 +38,7 @@
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
 """model.to(device) moves parameters and buffers (torch/nn/modules/module.py). A tensor that
-forward() creates, such as a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask or
+forward() creates, such as an initial hidden state (Lightning-AI/pytorch-lightning#3738), a mask or
 noise, is created on the default device, the CPU, unless the call names another device (docs:
 torch.zeros).
 
