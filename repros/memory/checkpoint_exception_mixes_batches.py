@@ -42,10 +42,10 @@ backward() raises instead if that call had already saved a tensor, so that the n
 differ, if the call fails again, or if the next batch was computed in a checkpoint() too. The fix
 throws the exception into the generator (pytorch#184018).
 
-An exception that is kept in a list or a variable does the same after the handler: keep its text,
-traceback.format_exc(). If the function that failed kept one in a local variable, call gc.collect()
-before the next batch. A batch that runs in `finally` fails as in the handler; `continue` in the
-handler does no harm.
+An exception that is kept in a list or a variable has the same effect after the handler: keep its
+text, traceback.format_exc(). If the function that failed kept one in a local variable, call
+gc.collect() before the next batch. A batch that runs in `finally` fails as in the handler;
+`continue` in the handler is harmless.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A diagnostic backward before training leaves a gradient for every trainable parameter"
+# title = "A diagnostic backward pass before training leaves a gradient for every trainable parameter"
 # kind = "leak"
 # symptom = "MiB of gradients"
 # origin = "design"
@@ -34,15 +34,15 @@
 # choice = "Use the lines; use the fix if the pass may raise, because the fix restores the gradients even then"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""After the pass, the gradients use as much memory as the parameters, and the next backward adds to
-them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
+"""After the pass, the gradients use as much memory as the parameters, and the next backward pass
+adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
 (karpathy/nanoGPT#71), together with the gradients that a window has accumulated so far.
 
 torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP, so each rank has a
 different norm. It also raises if the model has a reentrant checkpoint. Any such pass still moves
 the running statistics of BatchNorm in training mode. With Dropout the pass draws random numbers,
-which changes the later draws of the training: wrap the pass in torch.random.fork_rng() to restore
-the generators. The lines restore the gradients of the model, not those of a criterion that has
+which changes later draws in training: wrap the pass in torch.random.fork_rng() to restore the
+generators. The lines restore the gradients of the model, not those of a criterion that has
 parameters.
 """
 

@@ -24,7 +24,7 @@
 # ///
 """Keeping the features of one token per image keeps the memory of all tokens in use
 (ViCCo-Group/thingsvision#150), because a slice is a view, and a view keeps the storage of its base
-(docs: tensor_view, pytorch#50432). The same is true of saved files (pytorch#33101).
+(docs: tensor_view, pytorch#50432). The same applies to saved files (pytorch#33101).
 
 Calling detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and
 clone() alone creates a copy that keeps the graph, so you need both. For a tensor on the CPU, cpu()
