@@ -39,10 +39,10 @@
 From 2.0 on, each call uses a 32-bit number as the seed of a new MCG31 stream of MKL
 (aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603). Since 2.7, torch
 no longer uses MKL here (pytorch#146174). Two calls with the same seed return the same tensor,
-however long it is, also in float64. In a training run, two such calls are far apart. Here they are
-the first calls of two generators, whose seeds were chosen to show the failure. By contrast,
+however long it is, and in float64 too. In a training run, two such calls are far apart. Here they
+are the first calls of two generators, whose seeds were chosen to show the failure. By contrast,
 torch.rand() draws one number per element (control). One in 2**24 of these numbers is 0. Noise of
-almost 0 in its place would be far below all other noise and would select even a class of weight
+almost 0 in place of 0 would be far below all other noise and would select even a class of weight
 1e-20. The corrected code never returns a number above 16.64; exponential_() exceeds this bound for
 one number in 17 million. Builds without MKL, such as builds for ARM, do not use these streams (not
 measured).

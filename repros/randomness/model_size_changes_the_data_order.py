@@ -27,15 +27,15 @@
 # ///
 """The model's weights and the shuffle are drawn from the same global generator
 (torch/utils/data/sampler.py), so a model that draws more weights leaves the generator in a
-different state. If the loader has its own generator, the order depends only on the seed of that
-generator. Give random_split() its own generator too. A second torch.manual_seed() between the model
-and the loader would make the training noise repeat the random numbers used for the weights.
+different state. If the loader has its own generator, the order depends only on that generator's
+seed. Give random_split() its own generator too. A second torch.manual_seed() between the model and
+the loader would make the training noise repeat the random numbers used for the weights.
 
 A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
 num_workers=0, still draw from the global generator, which a different model leaves in a different
 state. So do the initial weights of the layers that are created after a new layer. An unused layer
-that is created first changes the results. One that is created last does so only through later
-draws, such as dropout.
+that is created first changes the results. An unused layer that is created last does so only through
+later draws, such as dropout.
 """
 
 import torch

@@ -31,13 +31,13 @@ Every iterator of a DataLoader draws a base seed for its workers, even without s
 workers. The iterator draws from the global generator unless the loader has its own generator
 (torch/utils/data/dataloader.py, pytorch#80119).
 
-The generator is restored by fork_rng(), even if the dataset draws random numbers. With devices=[],
-only torch's CPU generator is restored, so list in `devices` the other devices on which the
-validation draws. The modules random and numpy.random have their own generators. The validation then
-draws the same numbers that the training draws next, so the noise in the two is not independent. A
-separate generator for the training loader also keeps the order, but not the other draws. To look at
-a batch of the training data, use another DataLoader over the data. A loader with
-persistent_workers=True draws its base seed only once, and this draw would be inside fork_rng().
+fork_rng() restores the generator, even if the dataset draws random numbers. With devices=[], only
+torch's CPU generator is restored, so list in `devices` the other devices on which the validation
+draws. The modules random and numpy.random have their own generators. The validation then draws the
+same numbers that the training draws next, so the noise in the two is not independent. A separate
+generator for the training loader also keeps the order, but not the other draws. To look at a batch
+of the training data, use another DataLoader over the data. A loader with persistent_workers=True
+draws its base seed only once, and this draw would be inside fork_rng().
 """
 
 import torch

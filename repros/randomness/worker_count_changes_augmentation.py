@@ -44,8 +44,8 @@ Every loader over the dataset needs pairs, because plain indices cause a TypeErr
 Subset. Seeded shuffles the rows, so pass sampler=[(i, i) for i in range(len(dataset))] to a
 validation loader, which keeps their order.
 
-The results can still differ on another machine, because even sums over 1 and over 2 threads are
-rounded differently.
+The results can still differ on another machine, because even sums over one thread and over two
+threads are rounded differently.
 
 The corrected code is for transforms that draw from torch. Other transforms need the seed itself, as
 in random.Random(seed) or numpy.random.default_rng(seed).
