@@ -62,8 +62,8 @@ on the meta device, set the buffer to 0 after to_empty(). A higher limit, often 
 
 A branch on the buffer (`if self.step < 20`) breaks the graph or, with fullgraph=True, raises an
 error, but torch.where() does neither. If the result depends on the step (x / self.step) and two
-forwards precede one backward, the in-place addition causes an error, so write self.step = self.step
-+ 1 in that case.
+forward passes precede one backward pass, the in-place addition causes an error, so write self.step
+= self.step + 1 in that case.
 """
 
 import logging

@@ -21,12 +21,13 @@
 # affected = { cpu = "<2.3", cuda = "<2.3" }
 # timeout = 120
 # ///
-"""A branch of the model that is left out of one step trains no more, and the rest goes on.
+"""A branch of the model that is left out of one step no longer trains, but the rest does.
 
 zero_grad() sets the gradients to None, and Dynamo compiles a step without that parameter. No guard
-checked whether a gradient is None, so this step is taken from then on (pytorch#121291). Leaving out
-the step if no parameter has a gradient is not enough: one parameter without a gradient suffices.
-Zeros in place of None let momentum, weight decay and Adam move the parameter.
+checked whether a gradient is None, so this compiled step is used from then on (pytorch#121291).
+Leaving out the step if no parameter has a gradient is not enough: one parameter without a gradient
+suffices for the failure. Zeros in place of None let momentum, weight decay and Adam move the
+parameter.
 """
 
 import torch
