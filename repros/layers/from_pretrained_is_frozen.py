@@ -19,13 +19,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The rest of the model learns, and the word vectors stay as they were loaded.
+"""The rest of the model learns, but the word vectors stay as they were loaded.
 
 freeze is True by default and sets weight.requires_grad to False (docs: from_pretrained). The same
-holds for EmbeddingBag. The weight shares its memory with the given tensor, so without clone()
-training would change vectors too. An optimizer that was built from the parameters with
-requires_grad only has to be built after these lines. With padding_idx, the row is not set to zero
-(see layers/padding_vector_is_not_zero).
+applies to EmbeddingBag. The weight shares its memory with the given tensor, so without clone()
+training would change vectors too. An optimizer that gets only the parameters with requires_grad has
+to be built after these lines. With padding_idx, the padding row is not set to zero (see
+layers/padding_vector_is_not_zero).
 """
 
 import torch

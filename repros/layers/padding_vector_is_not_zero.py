@@ -30,13 +30,14 @@
 # ///
 """Padding adds a random vector to each sum and mean, and the gradients do not remove it.
 
-Only the constructor and reset_parameters() fill the row with zeros (torch/nn/modules/sparse.py).
-Afterwards, padding_idx only keeps gradients from the row (docs: torch.nn.Embedding), so whatever is
-there stays, or shrinks slowly with weight decay. If a head is tied to the weight, the head moves
-even a row of zeros. weight.data.normal_(), weight.data.copy_() and from_pretrained(padding_idx=0)
-leave it as it is, too. Do not omit the condition: without padding_idx, weight[None] is the whole
-weight, and all vectors become zero (facebookresearch/fairseq#4076). A mean still has to be divided
-by the number of tokens that are not padding.
+Only the constructor and reset_parameters() fill the padding row with zeros
+(torch/nn/modules/sparse.py). Afterwards, padding_idx only keeps gradients from the row (docs:
+torch.nn.Embedding), so whatever is there stays, or shrinks slowly with weight decay. If a head is
+tied to the weight, the head moves even a row of zeros. weight.data.normal_(), weight.data.copy_()
+and from_pretrained(padding_idx=0) do not set it to zero either. Do not omit the condition: without
+padding_idx, weight[None] is the whole weight, and all vectors become zero
+(facebookresearch/fairseq#4076). A mean still has to be divided by the number of tokens that are not
+padding.
 """
 
 import torch
