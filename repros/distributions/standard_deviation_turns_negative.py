@@ -47,14 +47,13 @@
 """The policy of PPO or SAC, or the encoder of a VAE, trains for a while and then fails in Normal()
 or sample().
 
-A step of the optimizer may carry a parameter, or the output of a linear layer, below zero. Near
-zero the gradients of a standard deviation are large, so one step of SGD is enough; Adam gets there
-in small steps if the best value is near zero. Normal() checks its scale
-(torch/distributions/normal.py). If validation is off, sample() fails in torch.normal() instead
-(leggedrobotics/rsl_rl#124). NaN in the parameter causes the same messages (mujocolab/mjlab#291), so
-print the standard deviation first.
+An optimizer step may carry a parameter, or the output of a linear layer, below zero. Near zero the
+gradients of a standard deviation are large, so one step of SGD is enough; Adam gets there in small
+steps if the best value is near zero. Normal() checks its scale (torch/distributions/normal.py). If
+validation is off, sample() fails in torch.normal() instead (leggedrobotics/rsl_rl#124). NaN in the
+parameter causes the same messages (mujocolab/mjlab#291), so print the standard deviation first.
 
-The corrected code learns the logarithm, and exp() of it is positive (leggedrobotics/rsl_rl#67), in
+The corrected code learns the logarithm, whose exp() is positive (leggedrobotics/rsl_rl#67), in
 float32 down to -103. If actions without noise drive it lower, bound it with clamp(min=-20). To
 convert an old checkpoint, store the logarithm of std as log_std. If a network computes the standard
 deviation for each input, softplus() grows more slowly (leggedrobotics/rsl_rl#67). With
