@@ -42,11 +42,11 @@
 # choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""backward() raises an error, although the forward of the loss ran with gradients enabled.
+"""backward() raises an error, although the loss's forward pass ran with gradients enabled.
 
 autocast keeps each weight's low-precision copy until the block ends, regardless of the gradient
-mode in which the copy was made. A forward under no_grad fills this cache with copies that have no
-graph, and the training forward in the same block uses those copies
+mode in which the copy was made. A forward pass under no_grad fills this cache with copies that have
+no graph, and the training forward pass in the same block uses those copies
 (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,
 backward() raises no error, and only these layers train (see amp/autocast_cache_partial_gradients).
 

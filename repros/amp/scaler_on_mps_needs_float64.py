@@ -31,7 +31,7 @@
 
 Before torch 2.8, unscale_() computes the reciprocal of the scale in float64, which MPS does not
 support. From 2.8 on, it uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not
-measured). If you disable the scaler but keep the forward in float16, small gradients are lost.
+measured). If you disable the scaler but keep the forward pass in float16, small gradients are lost.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "copy.deepcopy() fails for a model with torch.nn.utils.weight_norm, except after a forward without gradients"
+# title = "copy.deepcopy() fails for a model with torch.nn.utils.weight_norm, except after a forward pass without gradients"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [
@@ -30,11 +30,11 @@
 """A grid search (skorch-dev/skorch#741), an EMA or an ensemble fails when it copies the model.
 
 weight_norm() computes the weight from two parameters and stores the result, a tensor with a
-history, as an attribute of the layer (torch/nn/utils/weight_norm.py, pytorch#28594). A forward
+history, as an attribute of the layer (torch/nn/utils/weight_norm.py, pytorch#28594). A forward pass
 under no_grad() computes a weight without a history, so the copy works until the next forward pass
 in training. The parametrization of the same name, which replaced weight_norm() in 2.1, does not
-fail (pytorch#103001), except in an LSTM or GRU after a training forward: run a forward under
-no_grad() before you copy this layer. The parametrization loads checkpoints with weight_g and
+fail (pytorch#103001), except in an LSTM or GRU after a forward pass in training: run a forward pass
+under no_grad() before you copy this layer. The parametrization loads checkpoints with weight_g and
 weight_v, but its own state_dict has different names (right), which the old weight_norm() cannot
 load. Calling remove_weight_norm() on the parametrization raises an error, so call
 torch.nn.utils.parametrize.remove_parametrizations(layer, "weight") instead. If you call it on a
@@ -43,7 +43,7 @@ because the new name is layer.parametrizations.weight.original0.
 
 The new layer cannot be pickled, not even after remove_parametrizations(). Both torch.save(model)
 and a search that sends the model to other processes fail, but torch.save(model.state_dict()) works.
-Before 2.1, or if the model has to be pickled, keep the old function and run a forward under
+Before 2.1, or if the model has to be pickled, keep the old function and run a forward pass under
 no_grad() before the copy. By contrast, remove_weight_norm() creates a new weight, which an existing
 optimizer does not train.
 """

@@ -26,8 +26,8 @@ torch returns zero instead of raising an error. Calling torch.func.jvp() gives z
 (pytorch#196702), but torch.autograd.functional.jvp(), which runs the backward pass twice, is
 correct.
 
-The forward-over-reverse Hessian of the product, such as that of torch.func.hessian(), has wrong
-values on its diagonal and zeros elsewhere. Use jacrev(jacrev(f)) instead, or
+The forward-over-reverse Hessian of the product, such as the result of torch.func.hessian(), has
+wrong values on its diagonal and zeros elsewhere. Use jacrev(jacrev(f)) instead, or
 torch.autograd.functional.hessian() with its default arguments. Both raise an error if two factors
 of one product are 0, because reverse mode has no second derivative there. So does
 torch.autograd.functional.jvp().

@@ -34,10 +34,10 @@ view of a leaf (torch/csrc/autograd/VariableTypeUtils.h). Initialization should 
 anyway (control).
 
 A row that a network computes is a different case: if the row is written under no_grad(), no
-gradient flows back to the network. Instead, build a new table with torch.cat() in each forward, and
-look up the rows with torch.nn.functional.embedding(). A tensor that is created only to be filled
-does not need requires_grad=True, which causes the error in that case. The assigned values bring
-their own graph.
+gradient flows back to the network. Instead, build a new table with torch.cat() in each forward
+pass, and look up the rows with torch.nn.functional.embedding(). A tensor that is created only to be
+filled does not need requires_grad=True, which causes the error in that case. The assigned values
+bring their own graph.
 """
 
 import torch

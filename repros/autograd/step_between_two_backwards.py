@@ -50,10 +50,10 @@ has since changed.
 The call to step() changes parameters in place, but a Linear has saved its weight for the backward
 pass (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by
 an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss changes made by an
-optimizer with fused=True, and changes of a weight that autocast has cast, such as that of a Linear.
-The wrong code then silently trains with the old weights. The generator's loss needs its own forward
-pass after the step (tamarott/SinGAN#148, control), and its own autocast block, because a block
-reuses the weights that it has cast. If you accumulate gradients, pass
+optimizer with fused=True, and changes of a weight that autocast has cast, such as a Linear's
+weight. The wrong code then silently trains with the old weights. The generator's loss needs its own
+forward pass after the step (tamarott/SinGAN#148, control), and its own autocast block, because a
+block reuses the weights that it has cast. If you accumulate gradients, pass
 inputs=list(generator.parameters()) to the second backward(), which otherwise adds to the
 discriminator's gradients.
 
@@ -62,7 +62,7 @@ However, the generator's loss then also trains the discriminator to accept fakes
 fix).
 
 Before torch 2.12, a discriminator with BatchNorm under DistributedDataParallel raises the same
-error in any order, because two forwards precede one backward (see
+error in any order, because two forward passes precede one backward pass (see
 distributed/batch_norm_is_called_twice).
 """
 

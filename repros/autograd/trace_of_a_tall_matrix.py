@@ -26,8 +26,8 @@
 """Off-diagonal elements of a tall matrix get a gradient. A wide matrix, or a matrix with only one
 more row than columns, is not affected.
 
-The backward pass fills every (columns + 1)-th element up to the last one. If the matrix has at
-least two more rows than columns, some of these elements are below the end of the diagonal
+The backward pass fills every (columns + 1)-th element up to the end of the matrix. If the matrix
+has at least two more rows than columns, some of these elements are below the end of the diagonal
 (aten/src/ATen/native/TriangularOps.cpp, pytorch#175068). The gradient of x.diagonal().sum() is
 correct (control).
 """

@@ -30,9 +30,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""An optimizer loads its state by position, not by name: a parameter is the n-th of its group
-(torch/optim/optimizer.py). The groups must therefore have the same sizes as when the state was
-saved. Frozen layers that are left out (allenai/allennlp#5465) shift all other parameters.
+"""An optimizer loads its state by position, not by name: it identifies each parameter as the n-th
+of its group (torch/optim/optimizer.py). The groups must therefore have the same sizes as when the
+state was saved. Frozen layers that are left out (allenai/allennlp#5465) shift all other parameters.
 
 An optimizer over all parameters accepts the state, and its step skips parameters whose .grad is
 None (torch/optim/adam.py). The state includes the learning rate: after the load, set lr, and the

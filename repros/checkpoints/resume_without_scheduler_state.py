@@ -43,8 +43,8 @@ with a constant factor continue correctly.
 Create the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that
 they find when they are created, and the four that restart train at their first rate until the next
 scheduler.step(), even if both states are loaded. The state also includes arguments of the schedule,
-such as T_max, total_steps and step_size, which replace those of the new scheduler. The functions of
-LambdaLR remain those of the new scheduler. In torch 1.13, torch.save() cannot pickle the state of
+such as T_max, total_steps and step_size, which replace the new scheduler's arguments. LambdaLR
+keeps the new scheduler's functions. In torch 1.13, torch.save() cannot pickle the state of
 CyclicLR, but the fix can.
 """
 

@@ -56,7 +56,7 @@ smaller batches, and raises "IndexError: list index out of range" if a batch has
 Instead, check once which rows exist, before you create the loader. The check reads each row once
 and does not keep it, so the loader still augments the rows in every epoch. If __getitem__() raises
 an error for a bad sample, change it to return None. The fork_rng() context restores the state of
-torch's CPU generator, but not that of `random` or NumPy.
+torch's CPU generator, but not the states of `random` or NumPy.
 
 The check finds samples that are None in every epoch, but not a None inside a tuple. It also misses
 samples that are None at random, for example crops without an object: for these, draw again inside

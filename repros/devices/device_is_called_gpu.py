@@ -34,7 +34,7 @@ lists the types that its parser knows (c10/core/Device.cpp), not the devices of 
 type from the list can still fail later. ROCm builds for AMD also call their GPUs cuda (docs:
 notes/hip).
 
-The message ends with the type that torch received, without a number: "gpu" for "gpu:0", too. For
+The message ends with the type that torch received, without a number: "gpu" even for "gpu:0". For
 upper case, such as "CPU" or "CUDA", use lower(). "auto" is a device_map of other libraries, not a
 device. On a Mac, the test is torch.backends.mps.is_available(), and the name is "mps". Changing the
 name to "cpu" removes the error, but then the GPU is not used. The corrected code also falls back to

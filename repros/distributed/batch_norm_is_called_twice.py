@@ -33,8 +33,8 @@
 # platform = "linux"
 # ///
 """The error names a tensor with as many elements as BatchNorm has channels. Before a forward pass,
-DDP broadcasts the buffers from rank 0, because broadcast_buffers=True is the default, unless the
-previous forward pass was in no_sync(): no_sync() for the second forward pass alone does not help.
+DDP broadcasts the buffers from rank 0 (broadcast_buffers=True is the default), unless the previous
+forward pass was in no_sync(). Therefore, no_sync() for the second forward pass alone does not help.
 The broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
 pass saved them for its backward pass. With track_running_stats=False there are no such buffers
 (docs: BatchNorm1d).

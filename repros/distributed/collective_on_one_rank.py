@@ -47,7 +47,7 @@ ranks have to make the same decision, so rank 0 broadcasts its own, as in ultral
 With NCCL, first call torch.cuda.set_device() on each rank (docs: broadcast_object_list).
 
 For a model without buffers, validating on rank 0 alone is harmless. If the model has buffers, such
-as those of BatchNorm, the wrapper's forward pass after a training step is a collective too. When
+as BatchNorm's, the wrapper's forward pass after a training step is a collective too. When
 validating on rank 0, call the wrapper's module instead, which does not wait for other ranks
 (pytorch#54059, jpata/particleflow#233). Calling barrier() after the validation solves neither
 problem, because rank 0 has left the loop. If the validation takes longer than the timeout, use a

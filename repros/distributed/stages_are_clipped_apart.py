@@ -31,7 +31,7 @@
 """The direction of the step changes, and the norm of all gradients may stay above max_norm.
 
 clip_grad_norm_() knows only the parameters that it gets (docs: clip_grad_norm_), here those of one
-stage. The norm is that of the whole model, so the squares are summed over the stages
+stage. The norm must cover the whole model, so the squares are summed over the stages
 (pytorch/torchtitan#596). The same applies to tensors that are split across ranks, but a parameter
 that every rank has must be counted once (hpcaitech/ColossalAI#4837). With DDP, every rank has all
 gradients, and clip_grad_norm_() is right. The squares are in float32, because in float16 they

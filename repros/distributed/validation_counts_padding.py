@@ -38,7 +38,7 @@ The option drop_last=True, which was added for this case (pytorch#41171), makes 
 equal by dropping samples. If there is no collective in the loop, the shares need not be equal, so
 slice the dataset instead. If the model has buffers, DDP's first forward pass after a training step
 is a collective, so call the wrapped module. If your own model has a layer named module, call the
-model itself, because the corrected code would skip its forward.
+model itself, because the corrected code would skip its forward().
 
 After the loop, calling all_gather() on tensors of unequal sizes crashes the processes with gloo,
 but all_gather_object() accepts such tensors. With NCCL, first call torch.cuda.set_device() on each

@@ -31,8 +31,8 @@ distributions do not. A single value passes the check, and so does a batch of as
 there are components.
 
 The components still check the values, so a value outside the support raises ValueError. If the
-components have different supports (e.g. total counts of 2 and 4), a sample of one component is
-rejected by another, in newer releases too. Create such components with validate_args=False as well.
+components have different supports (e.g. total counts of 2 and 4), one component rejects samples of
+another, even in newer releases. Create such components with validate_args=False as well.
 """
 
 import math

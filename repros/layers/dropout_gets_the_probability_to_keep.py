@@ -26,7 +26,7 @@ p is the probability that an element is zeroed (docs: torch.nn.Dropout), and the
 1 - p, so the mean of the output is right either way. With keep_prob = 0.5, both lines agree; with
 keep_prob = 1, the wrong line returns only zeros in train mode, and nothing before it learns. Eval
 mode does not show the mistake. The functions in torch.nn.functional and the dropout argument of
-recurrent and attention layers take the probability to drop, too.
+recurrent and attention layers also take the probability to drop.
 """
 
 import torch

@@ -24,8 +24,8 @@
 
 from_pretrained() is a class method that returns a new Embedding (docs: from_pretrained). A call on
 an instance works too, but does not change the instance. The call does not keep options such as
-padding_idx either: pass them to it. The weight shares its memory with the given tensor, hence the
-clone() (see layers/from_pretrained_is_frozen). Replace the embedding before the optimizer is
+padding_idx either: pass them to it. The weight shares its memory with the given tensor, so clone()
+is needed (see layers/from_pretrained_is_frozen). Replace the embedding before the optimizer is
 created.
 """
 

@@ -21,7 +21,7 @@
 """All predictions are right, but the accuracy is 0.5, because the comparison yields a square
 matrix.
 
-== broadcasts [N, 1] and [N] to [N, N] (docs: broadcasting semantics), and the mean over all pairs
+== broadcasts [N, 1] and [N] to [N, N] (docs: broadcasting semantics). The mean over all pairs
 depends only on how frequent each class is among the predictions and among the labels, not on which
 rows are right, so the accuracy hardly changes while the model learns. The sum() of the comparison
 can exceed the number of rows. view_as() gives the predictions the shape of the labels, and raises

@@ -26,7 +26,7 @@ loss, because its weight was named "loss_points".
 
 A loop over the names of the weights raises a KeyError for a misspelled name, and excludes numbers
 that are only logged. However, it also silently excludes a loss that has no weight. If the model
-omits a loss in evaluation, such as that of an auxiliary head, omit its weight there too.
+omits a loss in evaluation, such as an auxiliary head's loss, omit its weight there too.
 """
 
 import torch

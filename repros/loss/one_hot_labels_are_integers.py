@@ -25,7 +25,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """If a target has the shape of the logits, it holds probabilities, which have to be floats (docs:
-torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss equals that of plain labels,
+torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss is the same as with plain labels,
 except with class weights, where the mean is taken over the samples, not over the weights. An
 ignore_index of 0 or more raises an error for float targets: use the plain labels that were passed
 to one_hot(). The argmax(1) of a row without a 1, such as a void pixel, would be class 0. Before

@@ -28,8 +28,8 @@
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its weight_decay
 defaults to 0.01 (torch/optim/adamw.py). SGD, Adam and RMSprop have no weight decay by default, and
 do not change a branch that was off from the start. If the branch was trained before, momentum still
-moves it: the momentum of Adam and AdamW, and that of SGD if you set it. Momentum also moves the
-branch if zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
+moves it: Adam's and AdamW's momentum, and SGD's if you set it. Momentum also moves the branch if
+zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
 
 Without the product the branch has no gradient, and DistributedDataParallel raises an error in the
 second step ("Expected to have finished reduction in the prior iteration") unless it is constructed

@@ -43,7 +43,7 @@ off for training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
 Setting use_reentrant=True, which is also advised there and is still the default in 2.15, skips the
 check. If a cached tensor has a graph, backward() then fails because it runs through this graph
-twice. Otherwise no error is raised, but the gradient can be that of a different attention.
+twice. Otherwise no error is raised, but the gradient can belong to a different attention.
 """
 
 import torch

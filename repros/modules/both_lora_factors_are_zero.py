@@ -20,14 +20,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""All gradients are zero, not None, and the output stays that of the frozen model.
+"""All gradients are zero, not None, and the output stays the same as the frozen model's.
 
-The gradient of A is a product with B, and that of B is a product with A, so each factor waits for
-the other, whatever the optimizer and its learning rate. If one of them is random and the other is
-zero, the update starts at zero and the zero factor learns from the first step on, the random factor
-from the second. The same happens to the weights of two consecutive linear layers, even with ReLU or
-tanh between them, if the first layer has no bias or a bias of zeros. An initialization that runs
-after the factors were drawn, such as the model's own init_weights(), can make them zero again
+A's gradient is a product with B, and B's gradient is a product with A, so each factor waits for the
+other, whatever the optimizer and its learning rate. If one of them is random and the other is zero,
+the update starts at zero and the zero factor learns from the first step on, the random factor from
+the second. The same happens to the weights of two consecutive linear layers, even with ReLU or tanh
+between them, if the first layer has no bias or a bias of zeros. An initialization that runs after
+the factors were drawn, such as the model's own init_weights(), can make them zero again
 (nvidia-cosmos/cosmos-predict2.5#15).
 """
 

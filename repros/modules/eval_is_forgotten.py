@@ -28,7 +28,7 @@
 """The weights are fixed, but the predictions vary.
 
 A new module is in train mode, in which dropout drops values at random and BatchNorm uses the
-statistics of the batch (as in pytorch/vision#370). Contexts such as no_grad() and inference_mode()
+batch's statistics (as in pytorch/vision#370). Contexts such as no_grad() and inference_mode()
 affect only autograd (docs: notes/autograd), but the project in ipolharvard/ethos-ares#20 relied on
 them. Most other layers ignore the mode, but RReLU, spectral_norm() and InstanceNorm with running
 statistics do not. Calling train() also puts a BatchNorm that was frozen by eval() back into train

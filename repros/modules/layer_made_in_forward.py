@@ -34,14 +34,14 @@
 """The loss stays high although the other layers learn, and parameters() lacks the layer.
 
 Each call of forward() makes a layer, draws its weights, and drops it. The optimizer got its
-parameters before the first call, and has only those of attributes set in __init__(). The same
-applies to an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and for
-self.head = torch.nn.Linear(8, 4) in forward(): then parameters() includes the layer after the first
-call, but the next call replaces it. Layers without weights may be made in forward(), but Dropout
-and BatchNorm are then always in train mode (see modules/functional_dropout_in_eval_mode). If the
-input size is not known in __init__(), use torch.nn.LazyLinear(4) there, and call the model once
-before the optimizer is created. On another device, the call raises an error, because the new layer
-is on the CPU; .to(x.device) only hides the mistake.
+parameters before the first call, and only from attributes that __init__() set. The same applies to
+an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and for self.head =
+torch.nn.Linear(8, 4) in forward(): then parameters() includes the layer after the first call, but
+the next call replaces it. Layers without weights may be made in forward(), but Dropout and
+BatchNorm are then always in train mode (see modules/functional_dropout_in_eval_mode). If the input
+size is not known in __init__(), use torch.nn.LazyLinear(4) there, and call the model once before
+the optimizer is created. On another device, the call raises an error, because the new layer is on
+the CPU; .to(x.device) only hides the mistake.
 """
 
 import torch

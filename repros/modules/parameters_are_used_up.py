@@ -28,7 +28,7 @@
 # ///
 """The program counts the parameters, but the optimizer then reports an empty list.
 
-The iterators that filter() and parameters() return yield each item once. A sum, a first loop
+The iterators that filter() and parameters() return yield each item only once. A sum, a first loop
 (pytorch#110357) or an optimizer that reads the parameters before its base class does
 (YanaiEliyahu/AdasOptimizer#2) leaves nothing for a second reader. An optimizer with two groups
 silently accepts the empty group, and clip_grad_norm_() clips nothing.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With positive inputs, a ReLU after the last Linear outputs only 0 in many initializations"
+# title = "With positive inputs, a ReLU after the last Linear outputs only 0 for many initializations"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Sequential accepts one input, so a second one, such as a mask, raises TypeError"
+# title = "A Sequential accepts one input, so a second input, such as a mask, raises TypeError"
 # kind = "error"
 # symptom = 'forward\(\) takes 2 positional arguments but 3 were given'
 # messages = ['forward\(\) takes \d{1,2} positional arguments? but \d{1,3} were given']

@@ -43,7 +43,7 @@ width], write that dimension instead of -1.
 
 If the last dimension has size 1, a softmax over it makes every weight 1, so energies of shape
 [batch, steps, 1] need dim=1. The coupling coefficients of capsules, of shape [1, inputs, outputs,
-1], need dim=2, but the implicit dim is that of the inputs.
+1], need dim=2, but the implicit dim, 1, is that of the inputs.
 """
 
 import warnings

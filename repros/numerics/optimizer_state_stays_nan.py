@@ -48,9 +48,9 @@ torch.optim.Adam). SGD with momentum fails in the same way; plain SGD has no sta
 fail. Both copies of the optimizer's state are needed. state_dict() refers to the live moments, and
 on torch 2.1 and later load_state_dict() keeps the tensors that it is given. Without the second
 copy, training would write into the saved tensors, and a second restore would bring back nothing.
-The learning rate is restored as well. If the scheduler is not, StepLR and ExponentialLR continue
-from the restored rate, LambdaLR and OneCycleLR return to their curve at their next step, and
-CosineAnnealingLR follows neither. The saved state dates from before the loop, and each restore
+The learning rate is restored as well. If the scheduler is not restored, StepLR and ExponentialLR
+continue from the restored rate, LambdaLR and OneCycleLR return to their curve at their next step,
+and CosineAnnealingLR follows neither. The saved state dates from before the loop, and each restore
 loses all steps since then: save a new state after some good steps.
 """
 

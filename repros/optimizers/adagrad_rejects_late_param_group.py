@@ -24,12 +24,12 @@
 # '''
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
 # ///
-"""After more parameters have been added to Adagrad, for example to unfreeze layers, step() fails.
+"""If parameters are added to Adagrad later, for example to unfreeze layers, step() fails.
 
 Adagrad was the only optimizer that created its state in the constructor (pytorch#53692), so a group
 that was added later had no state. Now step() creates missing state (torch/optim/adagrad.py). In the
 corrected code, another Adagrad over the same parameters creates the state. If the first Adagrad has
-an initial_accumulator_value, pass the same value to the second one.
+an initial_accumulator_value, pass the same value to the second Adagrad.
 
 The same message has two other causes, which this code does not fix: a loaded state that lacks the
 parameter, and a new parameter that replaces an old one in param_groups.

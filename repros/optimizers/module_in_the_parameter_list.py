@@ -33,7 +33,7 @@ An optimizer reads its argument once, without looking into its elements (torch/o
 For a layer (lezcano/geotorch#7), take its parameters(). Module.parameters is a generator inside a
 list (EternalEvan/FlowIE#11), and needs an asterisk, as in the corrected line. A str is the key of a
 dictionary (pytorch#48778). A parameter group, {"params": ...}, belongs in a list. Other
-dictionaries need values(), but not those of a state_dict(): they are detached tensors, which never
+dictionaries need values(), except a state_dict(): its values are detached tensors, which never
 receive a gradient. A tuple comes from named_parameters() on releases that do not accept names
 (zju-bmi-lab/SpikingNeRF#5).
 

@@ -25,7 +25,7 @@
 # ///
 """Weight decay pulls the weights of the norms toward 0, although a second group should exempt them.
 
-The names are those of BERT. Other models call their norms ln_f or layer_norm
+These names come from BERT. Other models call their norms ln_f or layer_norm
 (huggingface/transformers#42754, deepspeedai/DeepSpeedExamples#755), TransformerEncoderLayer calls
 them norm1 and norm2, and in a Sequential they have only a number. The reverse happens too: "bn" in
 a name also finds a layer called subnet. Usually, biases and norm weights have one dimension, and

@@ -22,9 +22,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Building the optimizer raises a ValueError, because the head of a language model shares the
-weight of its embedding, and the parameters() of both layers include this weight
-(zhuhanqing/APOLLO#4).
+"""Building the optimizer raises a ValueError, because a language model's head shares the weight of
+its embedding, and the parameters() of both layers include this weight (zhuhanqing/APOLLO#4).
 
 For the whole model, model.parameters() lists the weight only once (torch/nn/modules/module.py).
 Groups that are built per layer must also include it only once.

@@ -33,7 +33,7 @@
 """The order of a set of strings depends on their hashes, which Python salts differently at every
 start (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect it. A checkpoint
 contains the weights of output 3, but not the class that output 3 stands for. Here this process is
-compared with two others, which use two fixed salts instead of random ones.
+compared with two others, which use two fixed salts instead of random salts.
 
 Using sorted() alone is not enough, because it numbers only the names that a process happens to see:
 in {bird, cat, dog} the cat is 1, but in {cat, dog} it is 0. The corrected code therefore numbers

@@ -20,8 +20,8 @@
 # ///
 """get_last_lr() falls as planned, but the optimizer that trains keeps its rate.
 
-A scheduler changes the groups of the optimizer that it was given. This differs from the one that
-trains if a function that builds optimizer and scheduler is called twice
+A scheduler changes the groups of the optimizer that it was given. This optimizer differs from the
+optimizer that trains if a function that builds both an optimizer and a scheduler is called twice
 (roboterax/video-prediction-policy#14), or if the optimizer is built again after the scheduler, for
 example for another phase of training. The expression scheduler.optimizer is optimizer is then
 False. If the other optimizer never steps, torch warns once that lr_scheduler.step() was called

@@ -25,10 +25,10 @@
 """A language model, a tagger or a transformer returns logits of shape [batch, time, classes], and
 the loss raises an error. The second number of the expected size is the number of classes.
 
-cross_entropy reads the classes from dimension 1, and all other dimensions must match those of the
-labels (docs: torch.nn.CrossEntropyLoss). The check is in aten/src/ATen/native/LossNLL.cpp. If the
-sequence is as long as there are classes, no error is raised: the softmax runs over time, and the
-loss is wrong.
+cross_entropy reads the classes from dimension 1, and all other dimensions must match the labels'
+dimensions (docs: torch.nn.CrossEntropyLoss). The check is in aten/src/ATen/native/LossNLL.cpp. If
+the sequence is as long as there are classes, no error is raised: the softmax runs over time, and
+the loss is wrong.
 
 logits.flatten(0, 1) with labels.flatten() gives the same mean. However, if the logits are [time,
 batch, classes] and the labels [batch, time], it silently pairs them wrongly. A view() or reshape()

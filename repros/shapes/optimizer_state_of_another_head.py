@@ -34,8 +34,8 @@
 optimizer.step() raises an error with the two numbers of classes.
 
 An optimizer's load_state_dict() compares the number of parameters in each group, but no shapes
-(torch/optim/optimizer.py). So the momentum of the old head is assigned to the new one, and the
-first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
+(torch/optim/optimizer.py). So the old head's momentum is assigned to the new head, and the first
+step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
 momentum. A new layer of the old shape gets the old momentum. For a different task, do not load the

@@ -29,7 +29,7 @@
 one whose batches happen to have the same length, works (rapidsai/crossfit#65).
 
 Each batch is padded to its own longest sequence, so the second dimension of the outputs varies.
-torch.cat needs equal sizes in all dimensions except that of the concatenation
+torch.cat needs equal sizes in all dimensions except the one along which it joins
 (aten/src/ATen/native/TensorShape.h). pad_sequence() pads the rows of all batches to the longest row
 (docs: torch.nn.utils.rnn.pad_sequence).
 
