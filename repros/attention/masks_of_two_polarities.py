@@ -22,7 +22,8 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
-"""The output is a weighted mean of the padding, because the real keys are hidden. No error is raised.
+"""The output is a weighted mean of the padding, because the real keys are hidden. No error is
+raised.
 
 In scaled_dot_product_attention(), True lets a key take part (docs:
 torch.nn.functional.scaled_dot_product_attention). In nn.MultiheadAttention and the transformer

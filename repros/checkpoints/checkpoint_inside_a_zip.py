@@ -32,9 +32,9 @@
 # ///
 """The weights were downloaded as a zip archive, and torch.load() gets the path of the archive.
 
-A checkpoint is a zip archive itself, so torch.load() takes the outer archive for the checkpoint. It
-looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), and finds
-weights.pth at the top. If the first file is in a folder, the message is 'Expected
+A checkpoint is a zip archive itself, so torch.load() mistakes the outer archive for the checkpoint.
+It looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), and
+finds weights.pth at the top. If the first file is in a folder, the message is 'Expected
 hasRecord("version") to be true, but got false'. Neither message means that the file is damaged.
 
 Extract the archive once, or read the file out of it as in the corrected code. Extract only the

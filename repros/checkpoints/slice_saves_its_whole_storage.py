@@ -18,7 +18,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file of ten rows is as large as the file of all rows, and torch.load() reads all of them.
+"""The file with ten rows is as large as the file with all rows, and torch.load() reads all of them.
 
 torch.save() writes storages, so that tensors that share memory share it again after the load, and a
 slice has its base's storage (docs: serialization semantics). The same applies to any view, such as

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A strict load_state_dict does not report keys nested under the name of a parameter"
+# title = "A strict load_state_dict does not report keys nested under a parameter's name"
 # kind = "silent"
 # symptom = "weight.scale was not loaded, and nobody said so"
 # origin = "torch"
@@ -21,7 +21,7 @@
 # ///
 """In strict mode, load_state_dict() accepts a checkpoint that contains more than the model.
 
-load_state_dict() looked up an unexpected key by the part before its first dot. It therefore took
+load_state_dict() looked up an unexpected key by the part before its first dot. It therefore mistook
 the key `weight.scale` for a part of the parameter `weight`, but nothing loaded this key
 (torch/nn/modules/module.py, pytorch#123510). Keys nested under a buffer are accepted too, and the
 result of strict=False does not list them. No release reports the keys of a layer that was replaced

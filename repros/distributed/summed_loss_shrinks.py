@@ -23,8 +23,8 @@
 # platform = "linux"
 # ///
 """DDP divides the sum of the ranks' gradients by the number of ranks. For a loss that is a mean
-over the batch, the result is right if all ranks have equally many rows. With a sum, the gradient on
-n ranks is n times smaller than the gradient of a single process with the whole batch
+over the batch, the result is right if all ranks have the same number of rows. With a sum, the
+gradient on n ranks is n times smaller than the gradient of a single process with the whole batch
 (pytorch#37359). Like the corrected code, fairseq multiplies by the number of ranks
 (facebookresearch/fairseq#494). Do not multiply a mean, because its gradient would become n times
 too large. AdamW cancels a constant factor, so the error shows up with SGD, with Adam and

@@ -39,7 +39,7 @@ than the largest number of the dtype. A logit of -inf, as written by a mask, wou
 there too (huggingface/trl#7221, OpenBMB/ModelCenter#14), so the lines keep a probability of 0 out
 of the product. (A row that is fully masked stays nan.)
 
-Some probabilities do not come from a softmax, such as their mean over the batch in a mutual
+Some probabilities do not come from a softmax, such as a mean over the batch when computing mutual
 information. For these, -(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite
 value and gradient.
 """

@@ -41,8 +41,8 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""With fused=True, a weight is updated by the gradient of another weight if the strides of
-parameter and gradient differ, as they do for a convolution after channels_last images. With
+"""With fused=True, a weight is updated with another weight's gradient if the strides of the
+parameter and its gradient differ, as they do for a convolution after channels_last images. With
 fused=False, or a copy in the parameter's layout (control), the step is right. Fused Adam, AdamW and
 Adagrad fail too.
 

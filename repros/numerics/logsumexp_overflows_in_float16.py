@@ -27,8 +27,8 @@ The implementation, logsumexp_out_impl, subtracts the maximum and sums the expon
 result (aten/src/ATen/native/ReduceOps.cpp), whose dtype is float16. There, a sum of 65519 ones is
 rounded to the largest number, 65504, and a sum of 65520 ones to inf. The logarithm, 11.2, would
 fit. The gradient is zero, so a penalty on the logsumexp, such as a z-loss, trains nothing. The mean
-of float16 overflowed in the same way (pytorch#91597). CUDA was not measured. bfloat16 has the range
-of float32.
+of float16 values overflowed in the same way (pytorch#91597). CUDA was not measured. bfloat16 has
+the range of float32.
 
 For these logits, log_softmax() returns -inf and the cross entropy is inf (on 2.3, it raises an
 error for float16 instead), so pass x.float() there too. For a z-loss, compute the square in

@@ -31,7 +31,7 @@
 The prediction for such a row is exact, and other libraries have fixed this by counting the row as 0
 (uber/causalml#1050, unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with a nonzero
 prediction gives inf, which the corrected code does not fix. In float16 a sum above 65504 is inf,
-and its row counts as 0, so pass float32 tensors to this code. There, the gradient can still be
+and its row counts as 0, so pass float32 tensors to this code. In float32, the gradient can still be
 nan or inf if the sum is below 6e-39, for example with softplus(-90) and a target of 0.
 """
 

@@ -36,7 +36,7 @@ multi-process data loading), and the rows that it loads depend on the number of 
 (pytorch#138989). The random numbers for a row are the same for any number of workers only if the
 seed comes with the row. A sampler runs in the main process, so it can draw new seeds for the rows
 in each epoch. The sampler uses its own generator, because persistent workers draw less from the
-common generator. On several ranks, this sampler would give all rows to each rank, so draw the seeds
+shared generator. On several ranks, this sampler would give all rows to each rank, so draw the seeds
 in a DistributedSampler instead, from a generator that is seeded with the numbers of the run, the
 epoch and the rank.
 

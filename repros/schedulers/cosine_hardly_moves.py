@@ -30,7 +30,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With 10 or more batches per epoch, training ends with nearly the same learning rate that it
-started with. With 2, it ends with half of it.
+started with. With 2 batches, it ends with half of this rate.
 
 T_max is measured in calls to step() (torch/optim/lr_scheduler.py), whatever a call represents. With
 T_max in batches and one call per epoch, training sees only the flat beginning of the cosine

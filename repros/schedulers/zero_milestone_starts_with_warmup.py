@@ -30,7 +30,7 @@
 Users set the milestone to 0 to try a training run without its warmup (pytorch#185872). The
 constructor still ran the first step of the first scheduler, and step() switched to the second
 scheduler without setting it to its epoch 0 (pytorch#185986). A scheduler that multiplies the
-current rate, such as ExponentialLR, therefore stays on this scale.
+current rate, such as ExponentialLR, therefore stays on the warmup's scale.
 """
 
 import torch
