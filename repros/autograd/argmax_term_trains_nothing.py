@@ -27,8 +27,8 @@ penalty.
 
 argmax() and comparisons return tensors without a gradient. backward() raises only if *nothing* in
 the loss has a gradient; the other term hides the failure. The probability of the class has a
-gradient (control). cross_entropy() also accepts classes in uint8, but gather() does not, so long()
-is needed. If cross_entropy() has a different ignore_index, mask that index.
+gradient (control). cross_entropy() also accepts classes in uint8, but gather() does not, so the
+code calls long(). If cross_entropy() has a different ignore_index, mask that index.
 
 round() and a threshold have no gradient either. For two classes, use the sigmoid itself. For Dice,
 IoU, F1 or a count of predictions, use probabilities instead of hard predictions.

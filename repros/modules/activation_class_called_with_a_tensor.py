@@ -39,7 +39,7 @@ module: "must be Tensor, not ReLU". In torch 2.15, Softmax checks the type of di
 compares the tensor with 0 and 1: "Boolean value of Tensor ... is ambiguous".
 
 In forward(), use the function or a layer that __init__() created. Replace Dropout(x) with a layer,
-not by torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
+not with torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
 and BCEWithLogitsLoss, leave out softmax and sigmoid. The same text, with Module in old releases and
 the name of your class in newer ones, appears if that class passes an argument to
 super().__init__(), or misspells its own __init__() as _init_().

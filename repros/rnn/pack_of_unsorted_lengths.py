@@ -27,10 +27,10 @@
 # ///
 """Packing a batch fails unless its sequences happen to be in order of decreasing length.
 
-The default of enforce_sorted is True for the sake of export to ONNX. With False, the function sorts
-the batch itself (docs: pack_padded_sequence). If you sort the lengths, as advised in pytorch#8026,
-but not the sequences in the same way, sequences get the lengths of other sequences. If you remove
-your own sort(), the outputs and states are in the order of the labels. To change packed.data, write
+By default, enforce_sorted is True to support export to ONNX. With False, the function sorts the
+batch itself (docs: pack_padded_sequence). If you sort the lengths, as advised in pytorch#8026, but
+not the sequences in the same way, sequences get the lengths of other sequences. If you remove your
+own sort(), the outputs and states are in the order of the labels. To change packed.data, write
 packed._replace(data=...), because PackedSequence(data, batch_sizes) drops the original order
 (torch/nn/utils/rnn.py) and silently leaves the samples sorted.
 

@@ -33,9 +33,9 @@
 """The weights of a pretrained model are loaded without its head, training starts, and
 optimizer.step() raises an error with the two numbers of classes.
 
-An optimizer's load_state_dict() compares the number of parameters in each group, but no shapes
-(torch/optim/optimizer.py). So the old head's momentum is assigned to the new head, and the first
-step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
+An optimizer's load_state_dict() compares the number of parameters in each group, but not their
+shapes (torch/optim/optimizer.py). So the old head's momentum is assigned to the new head, and the
+first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
 momentum. A new layer of the old shape gets the old momentum. For a different task, do not load the

@@ -30,7 +30,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A collate function cannot convert its batch of token ids, or a whole dataset of them fails
+"""A batch of token ids in a collate function, or a whole dataset of them, cannot be converted
 (JiaweiSheng/CasEE#3).
 
 All rows of a tensor have the same length. torch.tensor() takes the length from the first row and
