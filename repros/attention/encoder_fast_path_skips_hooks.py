@@ -34,8 +34,8 @@
 no_grad().
 
 In eval mode under no_grad(), the layer takes its fast path, a fused operator that is called with
-the weights of the submodules. The submodules themselves are not called (pytorch#128413). A frozen
-layer takes the fast path even with gradients enabled if its input requires no gradient. Setting
+the submodules' weights. The submodules themselves are not called (pytorch#128413). A frozen layer
+takes the fast path even with gradients enabled if its input requires no gradient. Setting
 batch_first=False or using an odd number of heads prevents the fast path
 (torch/nn/modules/transformer.py). Since the fix (pytorch#128415), the layer takes the fast path
 only if no submodule has a forward hook. Even in 2.15, the fast path skips the forward() of a custom

@@ -30,11 +30,11 @@
 attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
 no_grad(), or in a frozen model, the output has no history, and the copy works.
 
-deepcopy() copies the attributes of a module too, and a tensor with a history cannot be copied
-without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached tensor can be copied. The
-rest of forward() must use the tensor with its history, because the layers before that point get no
-gradient if self.features is detached immediately (popular fix). If a loss needs the stored tensor,
-return it from forward().
+deepcopy() copies a module's attributes too, and a tensor with a history cannot be copied without
+its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached tensor can be copied. The rest of
+forward() must use the tensor with its history, because the layers before that point get no gradient
+if self.features is detached immediately (popular fix). If a loss needs the stored tensor, return it
+from forward().
 """
 
 import copy

@@ -27,8 +27,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the values of the losses into a new leaf (docs: torch.tensor). If this leaf
-is the whole loss, backward() rejects it. If the leaf is one term of a sum, the term trains nothing
+"""torch.tensor() copies the losses' values into a new leaf (docs: torch.tensor). If this leaf is
+the whole loss, backward() rejects it. If the leaf is one term of a sum, the term trains nothing
 (laekov/fastmoe#49). Adding the losses keeps their graphs (control). The sum may include plain
 numbers and losses of shape [1], which torch.stack() rejects. For a dict, use list(losses.values()).
 If the list is empty, the division raises ZeroDivisionError.

@@ -27,7 +27,7 @@ optimizer that is created after the load trains the model.
 
 load_state_dict() wraps each tensor of the dict in a new Parameter, which requires gradients even if
 the parameter that it replaces does not (torch/nn/modules/module.py). Since the fix, the new
-Parameter keeps the requires_grad of the old one (pytorch#121157). If only part of the model is
+Parameter keeps the old Parameter's requires_grad (pytorch#121157). If only part of the model is
 frozen, repeat requires_grad_(False) for that part after the load.
 """
 

@@ -41,11 +41,11 @@ or because a link led to a web page instead of the file (pytorch#16203).
 
 torch.load() reads a file that is not a zip archive as a pickle in the old format
 (torch/serialization.py). The first byte is then read as an instruction: the `v` of "version", the
-`<` of "<html>", or a line break. The weights-only reader, the default since torch 2.6, reports the
-number of this byte: 118, 60 or 10. This reader's message and some threads (pytorch#150998)
-recommend weights_only=False, which does not help because the file is still text. In a clone, `git
-lfs pull` downloads the file. The `url` must point to the file, not to its web page. Other texts
-begin with different characters. For example, "404: Not Found" gives the load key '4'.
+`<` of "<html>", or a line break. The weights-only reader, the default since torch 2.6, reports this
+byte as a number: 118, 60 or 10. This reader's message and some threads (pytorch#150998) recommend
+weights_only=False, which does not help because the file is still text. In a clone, `git lfs pull`
+downloads the file. The `url` must point to the file, not to its web page. Other texts begin with
+different characters. For example, "404: Not Found" gives the load key '4'.
 """
 
 import contextlib

@@ -31,7 +31,7 @@
 """A checkpoint is served with libtorch, DJL or Triton, or a script loads it with torch.jit.load().
 
 torch.save() and torch.jit.save() both write a zip archive, often with the same ending, .pt or .pth.
-Only the archive of torch.jit.save() contains constants.pkl and the code of the model (docs:
+Only the archive of torch.jit.save() contains constants.pkl and the model's code (docs:
 torch.jit.save). Newer releases add that the file is probably corrupted, which is not true here. To
 tell the two formats apart, list the archive with python -m zipfile -l: TorchScript has a folder
 code/.

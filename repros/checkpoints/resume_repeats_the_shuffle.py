@@ -48,8 +48,8 @@ all ranks, because with the state of rank 0, all ranks draw the same numbers.
 Restore the state right before the epoch, because a layer that is created afterwards draws from the
 generator. The order of a DistributedSampler depends only on its seed and the epoch, so pass the
 next epoch's number to set_epoch(). With persistent_workers=True, the order after a resume differs
-from the order of the uninterrupted run. A resume in the middle of an epoch draws new samples for
-the rest of the epoch.
+from the uninterrupted run's order. A resume in the middle of an epoch draws new samples for the
+rest of the epoch.
 """
 
 import torch

@@ -30,8 +30,8 @@
 # choice = "Use the lines if only optimizer and scheduler have to continue; use the fix if model, GradScaler and random numbers have to continue too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loaded state of the optimizer includes the learning rate, but the new scheduler counts its
-next step from epoch 0.
+"""The optimizer's loaded state includes the learning rate, but the new scheduler counts its next
+step from epoch 0.
 
 A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state, LambdaLR,
 OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts restart at their first rate, and

@@ -55,7 +55,7 @@ torch.hub.download_url_to_file(), which writes to a temporary file first. The fi
 ~/.cache/torch/hub are downloads too, and can be cut off in the same way
 (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch
 often loads them as different weights. The hash_prefix argument of download_url_to_file() makes the
-function check the SHA-256 of the file. The corrected code also downloads two kinds of intact files
+function check the file's SHA-256. The corrected code also downloads two kinds of intact files
 again: a file in the old format that the default of 2.6 rejects, and a TorchScript archive. Load the
 former with weights_only=False, if you trust it, and the latter with torch.jit.load().
 """

@@ -34,7 +34,7 @@ frozen as well, and so is a list that is replaced.
 
 After pytorch#124802, Dynamo gave such a class attribute no source, and therefore no guard
 (UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).
-An attribute of an instance has a guard (control).
+An instance attribute has a guard (control).
 """
 
 import torch

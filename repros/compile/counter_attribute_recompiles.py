@@ -51,7 +51,7 @@ causes only a few graphs.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
 (allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). The same
-applies to an integer attribute of another object that the module holds. A float attribute causes
+applies to an integer attribute of any other object that the module holds. A float attribute causes
 two graphs in 2.13 and newer.
 
 By contrast, a buffer is read in each call (control). The buffer is int64 because

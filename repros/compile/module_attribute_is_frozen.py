@@ -34,8 +34,8 @@
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
 """A compiled module keeps using the first value of a number, flag or tensor attribute that changes
-later, such as the switch of an adapter (pytorch#124717). In 2.3, the module does notice eval() and
-a new Parameter.
+later, such as an adapter's switch (pytorch#124717). In 2.3, the module does notice eval() and a new
+Parameter.
 
 Dynamo made the attribute a constant of the graph and omitted the guards on modules, because
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned this option on (pytorch#125202),

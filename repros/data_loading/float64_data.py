@@ -45,15 +45,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The first layer raises an error, because NumPy computes in float64 by default, but model
-parameters are float32. A tensor returned by from_numpy() shares the memory of the array and
-therefore also its dtype (docs: torch.from_numpy). The same is true of frombuffer() with a buffer of
-doubles.
+parameters are float32. A tensor returned by from_numpy() shares the array's memory and therefore
+also its dtype (docs: torch.from_numpy). The same is true of frombuffer() with a buffer of doubles.
 
 Because float32 has only 24 bits of precision, timestamps in seconds since 1970 can become equal if
 they are up to two minutes apart. To avoid this, subtract the first timestamp before calling
 float().
 
-Calling model.double() also removes the error if all other inputs of the model are float64, but uses
+Calling model.double() also removes the error if all the model's other inputs are float64, but uses
 twice the memory. A linear layer that reports "got Float and Double", or a convolution that reports
 "Input type (float) and bias type (double)", has the opposite problem: the model is float64, and
 model.float() fixes the error.

@@ -27,9 +27,9 @@
 # ///
 """Code from a tutorial or an older project worked with torch 1.12 but fails with torch 1.13.
 
-In Python 3, the method behind next() is named __next__(). The iterators of a DataLoader also had a
-next() method, which torch 1.13 no longer has (deepspeedai/DeepSpeedExamples#222). The built-in
-function next() works in every release. Downgrading torch is unnecessary.
+In Python 3, the method behind next() is named __next__(). DataLoader iterators also had a next()
+method, which torch 1.13 no longer has (deepspeedai/DeepSpeedExamples#222). The built-in function
+next() works in every release. Downgrading torch is unnecessary.
 
 The iterator covers one epoch. After the last batch, next() raises StopIteration, as the old method
 did. Call iter(loader) only once per epoch: each call starts a new epoch

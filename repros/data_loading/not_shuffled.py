@@ -22,7 +22,7 @@
 # ///
 """The loss falls within a class, but after the epoch the model may predict one class for all rows.
 
-DataLoader keeps the order of the dataset unless it gets shuffle=True (docs: torch.utils.data), and
+DataLoader keeps the dataset's order unless it gets shuffle=True (docs: torch.utils.data), and
 datasets that list a folder per class are sorted by class (pytorch/vision#7818). While the model
 sees a single class, every step moves all predictions toward it. With an IterableDataset or a
 sampler, shuffle=True raises a ValueError: let the dataset or the sampler shuffle. A recurrent model

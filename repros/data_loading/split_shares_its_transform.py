@@ -35,7 +35,7 @@ into all parts in a single call. If you split a part again, val.indices are rela
 In the whole dataset they select other rows, some of them training rows.
 
 Setting val.transform = None, as advised in victoresque/pytorch-template#62, has no effect, because
-no code reads this attribute of the Subset (pyg-team/pytorch_geometric#8557).
+no code reads this attribute of Subset (pyg-team/pytorch_geometric#8557).
 """
 
 import torch

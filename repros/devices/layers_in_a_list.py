@@ -39,7 +39,7 @@ parameters() do not find the layers in it (docs: torch.nn.ModuleList). A list wi
 its own ModuleList, a dict needs a ModuleDict, and a list of parameters needs a ParameterList,
 because ModuleList raises an error for all three.
 
-Moving the layers of the list by hand (Adlik/zen_nas#7) removes the error, but the layers are still
+Moving the list's layers by hand (Adlik/zen_nas#7) removes the error, but the layers are still
 missing from parameters(), so an optimizer never trains them.
 """
 

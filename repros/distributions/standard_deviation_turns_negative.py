@@ -44,10 +44,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The policy of PPO or SAC, or the encoder of a VAE, trains for a while and then fails in Normal()
-or sample().
+"""A PPO or SAC policy, or a VAE encoder, trains for a while and then fails in Normal() or sample().
 
-An optimizer step may carry a parameter, or the output of a linear layer, below zero. Near zero the
+An optimizer step may carry a parameter, or a linear layer's output, below zero. Near zero the
 gradients of a standard deviation are large, so one step of SGD is enough; Adam gets there in small
 steps if the best value is near zero. Normal() checks its scale (torch/distributions/normal.py). If
 validation is off, sample() fails in torch.normal() instead (leggedrobotics/rsl_rl#124). NaN in the

@@ -32,8 +32,8 @@
 torch.nn.BCELoss). A tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the
 error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model's
 outputs stay unchanged. They are called logits, and their threshold is 0 instead of 0.5. If the
-model still applies a sigmoid, no error is raised, but the loss of a sample does not fall below 0.31
-for a target of 1, or below 0.69 for a target of 0.
+model still applies a sigmoid, no error is raised, but a sample's loss does not fall below 0.31 for
+a target of 1, or below 0.69 for a target of 0.
 
 NaN is not between 0 and 1 either, so a NaN after the sigmoid causes the same error, but
 BCEWithLogitsLoss returns NaN without an error. It does not check the targets either: for a mask of

@@ -32,9 +32,9 @@
 """A target needs one frame for each label, and one more for the blank between two equal labels
 (pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
 Omit such samples, because the model learns nothing from them, and count them. If there are many,
-the stride of the encoder is too large. The corrected code expects targets of shape (samples,
-labels), and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar
-options to the new call too.
+the encoder's stride is too large. The corrected code expects targets of shape (samples, labels),
+and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar options to
+the new call too.
 
 Users are advised to set zero_infinity=True instead of cleaning the data (wenet-e2e/wenet#2299). It
 sets the infinite loss and its gradient to 0. The model learns nothing from such a sample, but the

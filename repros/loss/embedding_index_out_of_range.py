@@ -37,10 +37,10 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The table has num_embeddings rows, but the vocabulary has since grown, so the id of a new token
-points past the last row. Examples are tokens added to the tokenizer but not to the model
-(mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the size of
-the vocabulary (kongds/E5-V#7).
+"""The table has num_embeddings rows, but the vocabulary has since grown, so a new token's id points
+past the last row. Examples are tokens added to the tokenizer but not to the model
+(mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the
+vocabulary size (kongds/E5-V#7).
 
 The table needs a row for the largest id. If the vocabulary has gaps, the table therefore needs more
 rows than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and

@@ -26,9 +26,9 @@
 # ///
 """A divergence is never negative. The input of kl_div has to be in log space (docs:
 torch.nn.KLDivLoss, lightly-ai/lightly#1341), but probabilities are not rejected. The loss is then
-the negative entropy of the target, minus a mean of the probabilities. Whatever the target is, the
-loss is smallest if all probability is on the target's most likely class. For one-hot targets the
-loss is zero or negative.
+the target's negative entropy, minus a mean of the probabilities. Whatever the target is, the loss
+is smallest if all probability is on the target's most likely class. For one-hot targets the loss is
+zero or negative.
 
 For logits of shape (rows, tokens, classes), call flatten(0, 1) on the logits and the targets first.
 Dimension 1 holds the classes only in 2-D logits, and "batchmean" divides only by the size of the

@@ -31,7 +31,7 @@
 # affected = { cpu = ">=2.1,<2.13", cuda = ">=2.1,<2.13" }
 # ///
 """A loop that continues with the next batch inside the handler of an out-of-memory error can train
-on the gradient of the failed batch.
+on the failed batch's gradient.
 
 Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a generator
 (pytorch#105101). If the function raises, the exception's traceback keeps the generator and its

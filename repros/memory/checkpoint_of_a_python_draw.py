@@ -32,12 +32,12 @@ state (torch/utils/checkpoint.py), such as Python's random, NumPy's generator, y
 torch.Generator, a counter, or a flag that changed in between. With preserve_rng_state=False it does
 not restore the default generators either. The check in checkpoint() compares only the shapes,
 dtypes and devices of the saved tensors (docs: torch.utils.checkpoint). If the draw chooses between
-two layers of the same size, no error is raised, and the layer of the first run gets the gradient of
-the other layer. If the skipped layer precedes another layer, the gradient can be wrong without an
-error too.
+two layers of the same size, no error is raised, and the first run's layer gets the other layer's
+gradient. If the skipped layer precedes another layer, the gradient can be wrong without an error
+too.
 
 Setting use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32)
-and still the default in 2.15, skips the comparison: the path of the second run is silently trained.
+and still the default in 2.15, skips the comparison: the second run's path is silently trained.
 """
 
 import random

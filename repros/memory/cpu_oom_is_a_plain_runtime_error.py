@@ -62,8 +62,8 @@ enough memory" (pytorch#20618).
 
 If backward() fails, some weights already have a gradient from the failed batch. Calling zero_grad()
 clears this gradient, and also the gradients that the window accumulated earlier. Without this call,
-the next step uses the gradient of the failed batch. Call optimizer.step() outside of `try`, because
-if Adam runs out of memory while it creates its state, the next step fails with a KeyError.
+the next step uses the failed batch's gradient. Call optimizer.step() outside of `try`, because if
+Adam runs out of memory while it creates its state, the next step fails with a KeyError.
 
 In DDP all ranks have to skip the batch. If only one rank skips it, DDP silently averages the
 gradients of that rank's next batch with those of this batch on the other ranks. At the end the

@@ -42,8 +42,7 @@ torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP,
 different norm. It also raises if the model has a reentrant checkpoint. Any such pass still moves
 the running statistics of BatchNorm in training mode. With Dropout the pass draws random numbers,
 which changes later draws in training: wrap the pass in torch.random.fork_rng() to restore the
-generators. The lines restore the gradients of the model, not those of a criterion that has
-parameters.
+generators. The lines restore the model's gradients, not those of a criterion that has parameters.
 """
 
 import torch

@@ -32,7 +32,7 @@
 
 Memory that the garbage collector frees goes to PyTorch's cache, and a later call to empty_cache()
 releases it. This process can use the memory either way (docs: CUDA semantics, memory management).
-Neither call frees memory that is still referenced, for example by the optimizer of a deleted model.
+Neither call frees memory that is still referenced, for example by a deleted model's optimizer.
 """
 
 import gc

@@ -22,8 +22,8 @@
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
 """A batch size search gives up and the run ends if cuBLAS fails to allocate memory
-(deepmodeling/deepmd-kit#5443), or if the memory of a MIG slice runs out
-(huggingface/accelerate#3803). Both errors are plain RuntimeErrors with their own messages.
+(deepmodeling/deepmd-kit#5443), or if a MIG slice's memory runs out (huggingface/accelerate#3803).
+Both errors are plain RuntimeErrors with their own messages.
 """
 
 TEXTS = {  # deepmd-kit#5443, accelerate#3803

@@ -50,8 +50,8 @@
 # ///
 """The second attempt runs out of memory too (pytorch#18853).
 
-Inside the except block the exception refers to the frames of the failed step, and the frames refer
-to its tensors. Leave the block before the retry (docs: Frequently Asked Questions), and do not keep
+Inside the except block the exception refers to the failed step's frames, and the frames refer to
+its tensors. Leave the block before the retry (docs: Frequently Asked Questions), and do not keep
 the exception, because a list of errors would still hold the tensors. Calling gc.collect() and
 empty_cache() in the block frees none of them (pytorch#26188).
 

@@ -25,9 +25,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The size in the message has five numbers instead of four. Either the frames of a video add a
-dimension (RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) adds a batch dimension to an
-existing batch (VisionRush/DeepFakeDefenders#30).
+"""The size in the message has five numbers instead of four. Either video frames add a dimension
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) adds a batch dimension to an existing
+batch (VisionRush/DeepFakeDefenders#30).
 
 A convolution accepts one image or one batch of images (docs: torch.nn.Conv2d), and flatten(0, 1)
 turns all frames into one batch. The outputs are then per frame, whereas the labels are per video

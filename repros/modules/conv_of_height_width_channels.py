@@ -24,7 +24,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message reports the height of the image as its number of channels.
+"""The message reports the image's height as its number of channels.
 
 Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), but images from NumPy,
 OpenCV or PIL have their channels last. Calling view() or reshape() with that shape raises no error,

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "model.forward(x) skips the hooks of the model itself, but not the hooks of its layers"
+# title = "model.forward(x) skips the hooks of the model itself, but not its layers' hooks"
 # kind = "silent"
 # symptom = "the hook has not run"
 # origin = "design"
@@ -24,7 +24,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The output is right, but the hooks of the model have not run.
+"""The output is right, but the model's hooks have not run.
 
 Calling the module runs its hooks around forward(), but forward() itself runs no hooks (docs:
 torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run their hooks either

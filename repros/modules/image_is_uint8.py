@@ -47,8 +47,8 @@ line is still right. For a model in another dtype, convert the quotient to that 
 
 Calling float() alone, as is often advised, removes the error, but the values are then between 0 and
 255, and a model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
-torchvision.transforms.ToTensor). Here the output of the convolution is 255 times too large. Divide
-only once: ToTensor() divides a uint8 image, but not a float image. Arrays from PIL or cv2 also need
+torchvision.transforms.ToTensor). Here the convolution's output is 255 times too large. Divide only
+once: ToTensor() divides a uint8 image, but not a float image. Arrays from PIL or cv2 also need
 permute(2, 0, 1), and cv2's channels are blue, green and red.
 """
 

@@ -27,7 +27,7 @@
 
 The in-place ReLU writes its output into x (docs: torch.nn.ReLU), and the sum reads x afterwards,
 whatever the order of the terms (rosinality/vq-vae-2-pytorch#60). If x is a batch of data, the data
-change as well. Only the first layer of the branch matters: an in-place ReLU after a Linear or a
+change as well. Only the branch's first layer matters: an in-place ReLU after a Linear or a
 convolution is fine. LeakyReLU, ELU and Dropout with inplace=True do the same. Autograd raises an
 error only if x is a leaf that requires a gradient, or if another layer's backward pass needs the
 overwritten x, such as a tanh before the block.

@@ -22,7 +22,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The probabilities of a sample do not sum to one, and depend on the other samples in the batch.
+"""A sample's probabilities do not sum to one, and depend on the other samples in the batch.
 
 A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). Using dim=0 is right for
 a single sample without a batch dimension, which is often the origin of such code

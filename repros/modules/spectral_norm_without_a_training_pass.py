@@ -21,7 +21,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The outputs are several times too large, although the norm of the weight should be 1.
+"""The outputs are several times too large, although the weight's norm should be 1.
 
 The function estimates the largest singular value by a power iteration, which only a forward pass in
 train mode runs (torch/nn/utils/spectral_norm.py). Until then, its vectors are random, and the
@@ -30,7 +30,7 @@ estimate is far too small. The function in parametrizations runs 15 iterations w
 old function's estimate: after ten, this layer's norm is about 1. torch.save() of the whole module
 raises an error, so save its state_dict(), and initialize the weight before the call: later,
 torch.nn.init does not reach it. The state_dict() has different keys, so load old checkpoints with
-the old function, which normalizes with the vectors of a trained model.
+the old function, which normalizes with a trained model's vectors.
 """
 
 import torch

@@ -35,7 +35,7 @@
 """A view() that used to work raises an error after a transpose(), a permute() or an upgrade to a
 new release (pytorch/examples#836).
 
-A view() never copies, so the new shape must be compatible with the strides of the tensor (docs:
+A view() never copies, so the new shape must be compatible with the tensor's strides (docs:
 torch.Tensor.view), which transpose() has swapped. In contrast, reshape() copies if necessary, so an
 in-place change to its result may not reach x. The same error occurs for the features of a
 convolution over permuted images, and for a slice, as in x[:, :2].view(-1). A view() that merges no

@@ -47,8 +47,8 @@ fused=False, or a copy in the parameter's layout (control), the step is right. F
 Adagrad fail too.
 
 The kernel makes a contiguous copy of the gradient, but ignores the copy and walks over the memory
-of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient the
-layout of its parameter unless the user chose another layout (docs: Default gradient layouts);
+of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient its
+parameter's layout unless the user chose another layout (docs: Default gradient layouts);
 torch.autograd.grad() does not. For PyTorch, a gradient with another layout "is not an error"
 (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD rejects such a gradient
 (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951; not measured

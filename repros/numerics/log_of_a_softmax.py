@@ -27,9 +27,9 @@
 # when = "the logits of one sample differ by more than about 88 (11 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""If the logits of one sample are far apart, the softmax rounds the probability of the label to 0,
-so the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620). The gradient is already nan
-if the logits differ by 89, or by 12 in float16, although the loss is still finite.
+"""If the logits of one sample are far apart, the softmax rounds the label's probability to 0, so
+the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620). The gradient is already nan if
+the logits differ by 89, or by 12 in float16, although the loss is still finite.
 
 The function log_softmax() never computes the probability (docs: torch.nn.functional.log_softmax).
 The usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). In float32 this makes the loss

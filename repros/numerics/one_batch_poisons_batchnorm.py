@@ -37,13 +37,13 @@
 """In train mode the output is finite again, but in eval mode it is still NaN after 100 clean
 batches.
 
-In train mode, the forward pass writes the statistics of the batch into the moving averages
-running_mean and running_var (docs: torch.nn.BatchNorm1d). Whatever the momentum, clean batches do
-not remove a NaN from an average. Channels without a NaN stay finite, but a convolution or a linear
-layer before the BatchNorm spreads the NaN to all channels. With track_running_stats=False there is
-no average. Skipping the step does not help, because the forward pass has already run, so check the
-inputs before it. The loss must still be checked in case a label is NaN. To repair a poisoned model,
-call reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
+In train mode, the forward pass writes the batch's statistics into the moving averages running_mean
+and running_var (docs: torch.nn.BatchNorm1d). Whatever the momentum, clean batches do not remove a
+NaN from an average. Channels without a NaN stay finite, but a convolution or a linear layer before
+the BatchNorm spreads the NaN to all channels. With track_running_stats=False there is no average.
+Skipping the step does not help, because the forward pass has already run, so check the inputs
+before it. The loss must still be checked in case a label is NaN. To repair a poisoned model, call
+reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
 DistributedDataParallel, all ranks have to skip the step together.
 
 The corrected code detects only bad inputs. The statistics also become bad for a finite x if a layer

@@ -41,7 +41,7 @@ A parameter that is repeated across groups causes an error (pytorch#40967). With
 repetition was also meant to be an error, but this was changed to a warning because it broke a
 library's tests (pytorch#41597).
 
-The optimizer in the corrected code cannot load a checkpoint of an optimizer that held the weight
+The optimizer in the corrected code cannot load a checkpoint from an optimizer that held the weight
 twice: a ValueError says that the group has a different size.
 """
 

@@ -35,8 +35,8 @@ zero_grad() writes zeros; since then it removes the gradients by default (docs:
 torch.optim.Optimizer.zero_grad). The layer also changes if its gradients are never cleared, for
 example because the code clears only parameters that require a gradient.
 
-The running statistics of a BatchNorm are not parameters and keep changing until eval() is called on
-the layer.
+A BatchNorm's running statistics are not parameters and keep changing until eval() is called on the
+layer.
 """
 
 import torch

@@ -23,7 +23,7 @@
 expert has been used for the first time.
 
 The momentum buffers are created only if no parameter with a gradient has a buffer yet. Otherwise,
-_fused_sgd passes None as the buffer of the new parameter to torch._fused_sgd_(), which accepts only
+_fused_sgd passes None as the new parameter's buffer to torch._fused_sgd_(), which accepts only
 tensors (torch/optim/sgd.py). The error occurs before any kernel runs, so CUDA should fail in the
 same way (not measured).
 

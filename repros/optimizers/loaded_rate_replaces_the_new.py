@@ -25,11 +25,11 @@
 # ///
 """A run that is resumed with a smaller learning rate continues with the old rate.
 
-The state of an optimizer includes the options of its groups, such as lr, weight_decay and betas,
-and load_state_dict() restores them all (docs: torch.optim.Optimizer.load_state_dict). After
-loading, set what should change in each group. A scheduler such as LambdaLR returns to the old rate,
-because it computes the rates from the groups' initial_lr, which is loaded too if a scheduler set
-it: call group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. The
+An optimizer's state includes its groups' options, such as lr, weight_decay and betas, and
+load_state_dict() restores them all (docs: torch.optim.Optimizer.load_state_dict). After loading,
+set what should change in each group. A scheduler such as LambdaLR returns to the old rate, because
+it computes the rates from the groups' initial_lr, which is loaded too if a scheduler set it: call
+group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. The
 scheduler's own load_state_dict() brings the old rate back, as base_lrs. If the groups have
 different rates, set each rate.
 """

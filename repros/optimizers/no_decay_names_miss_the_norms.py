@@ -23,7 +23,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Weight decay pulls the weights of the norms toward 0, although a second group should exempt them.
+"""Weight decay pulls the norms' weights toward 0, although a second group should exempt them.
 
 These names come from BERT. Other models call their norms ln_f or layer_norm
 (huggingface/transformers#42754, deepspeedai/DeepSpeedExamples#755), TransformerEncoderLayer calls

@@ -33,17 +33,17 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss does not fall, whatever the learning rate, because the optimizer holds the parameters of
-the first model. If these have no gradients, step() skips them (torch/optim/sgd.py). If they still
-have old gradients, step() keeps updating them.
+"""The loss does not fall, whatever the learning rate, because the optimizer holds the first model's
+parameters. If these have no gradients, step() skips them (torch/optim/sgd.py). If they still have
+old gradients, step() keeps updating them.
 
 A typical cause is a second notebook cell that builds the model again (spro/practical-pytorch#9). A
 copy of the model made with copy.deepcopy() also has new parameters, and so does a model after
 load_state_dict() with assign=True.
 
-An existing scheduler still holds the first optimizer. The learning rate of the new optimizer then
-stays constant. If the first optimizer never took a step, a warning says that lr_scheduler.step()
-was called before optimizer.step(). After the corrected code, create the scheduler again.
+An existing scheduler still holds the first optimizer. The new optimizer's learning rate then stays
+constant. If the first optimizer never took a step, a warning says that lr_scheduler.step() was
+called before optimizer.step(). After the corrected code, create the scheduler again.
 """
 
 import torch

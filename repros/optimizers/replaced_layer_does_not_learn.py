@@ -30,11 +30,11 @@
 """The new layer gets gradients from backward(), but step() skips the layer without an error.
 
 An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py), so it
-continues with the parameters of the old layer. Pruning and model surgery that swap layers have the
-same effect (microsoft/nni#4521). With torch.nn.utils.prune the parameter stays the same, but
+continues with the old layer's parameters. Pruning and model surgery that swap layers have the same
+effect (microsoft/nni#4521). With torch.nn.utils.prune the parameter stays the same, but
 weight_norm() and load_state_dict(assign=True) create new parameters. If you build the optimizer
-again, build its scheduler again too, because the old scheduler keeps changing the learning rates of
-the old optimizer.
+again, build its scheduler again too, because the old scheduler keeps changing the old optimizer's
+learning rates.
 
 Also replace a layer before DistributedDataParallel wraps the model. The wrapper does not average
 the gradients of a layer that is replaced later, so the ranks drift apart.

@@ -33,8 +33,8 @@ the loader would make the training noise repeat the random numbers used for the 
 
 A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
 num_workers=0, still draw from the global generator, which a different model leaves in a different
-state. So do the initial weights of the layers that are created after a new layer. An unused layer
-that is created first changes the results. An unused layer that is created last does so only through
+state. So do the initial weights of layers that are created after a new layer. An unused layer that
+is created first changes the results. An unused layer that is created last does so only through
 later draws, such as dropout.
 """
 

@@ -24,9 +24,9 @@
 # ///
 """The weights and the optimizer continue, but the random numbers start again, because the seed at
 the top of the script returns the generator to the start of epoch 0 at every restart
-(karpathy/nanoGPT#467). The state of the generator belongs in the checkpoint. Here the loader has
-its own generator, and only this generator is restored (docs: torch.Generator). Dropout draws from
-the global generator, and so does the dataset if there are no workers (see
+(karpathy/nanoGPT#467). The generator's state belongs in the checkpoint. Here the loader has its own
+generator, and only this generator is restored (docs: torch.Generator). Dropout draws from the
+global generator, and so does the dataset if there are no workers (see
 checkpoints/resume_repeats_the_shuffle). If map_location moves the state to a GPU as well,
 set_state() rejects it, so cpu() is needed.
 
@@ -37,8 +37,8 @@ from the global generator, so restore its state too. Otherwise, their augmentati
 every restart.
 
 Two restarts from the same checkpoint start with the same rows, so save another checkpoint between
-them. With dropout, the weights differ from the weights of an uninterrupted run, even with the
-corrected code.
+them. With dropout, the weights differ from an uninterrupted run's weights, even with the corrected
+code.
 
 The corrected code is for a checkpoint between two epochs. After a checkpoint within an epoch, the
 epoch starts again in a new order and repeats rows that were already seen in the old order.

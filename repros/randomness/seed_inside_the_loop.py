@@ -28,8 +28,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
 # ///
-"""Seeding resets the generator to its start (docs: torch.Generator), so each step sees the noise of
-the first step. Seed once, before the outermost loop. In a function that is called for each epoch,
+"""Seeding resets the generator to its start (docs: torch.Generator), so each step sees the first
+step's noise. Seed once, before the outermost loop. In a function that is called for each epoch,
 even the corrected code draws the same noise in each epoch. Calling torch.manual_seed() in the loop
 has the same effect on the global generator, and thus on dropout and shuffling. So does evaluation
 code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give such code its

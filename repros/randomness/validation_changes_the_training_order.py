@@ -27,7 +27,7 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Two runs with the same seed shuffle differently because one of them runs a validation in between.
-Every iterator of a DataLoader draws a base seed for its workers, even without shuffling and without
+Every DataLoader iterator draws a base seed for its workers, even without shuffling and without
 workers. The iterator draws from the global generator unless the loader has its own generator
 (torch/utils/data/dataloader.py, pytorch#80119).
 

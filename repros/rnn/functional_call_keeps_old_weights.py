@@ -21,7 +21,7 @@
 # ///
 """The inner loop of meta-learning runs the LSTM with the very weights that it tries to replace.
 
-The forward() of an LSTM or GRU reads a list of weights that was built with the module, not the
+An LSTM's or GRU's forward() reads a list of weights that was built with the module, not the
 parameters that functional_call() swaps in (pytorch#90500). Since the fix, every forward() checks
 the parameters (pytorch#91111). For the same reason, a parametrization of an LSTM's weights had no
 effect (pytorch#65688).

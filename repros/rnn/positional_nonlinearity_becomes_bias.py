@@ -26,7 +26,7 @@
 # when = "torch is older than 2.3"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""The forward() of an RNN fails with an error about argument types that the user never passed.
+"""An RNN's forward() fails with an error about argument types that the user never passed.
 
 In the documented signature, the nonlinearity is the fourth argument (docs: torch.nn.RNN). But the
 constructor accepted it only as a keyword and passed positional arguments on to RNNBase, whose

@@ -42,9 +42,9 @@ On CUDA, an RNN's backward pass then raises "cudnn RNN backward can only be call
 (wiseodd/controlled-text-generation#24). A bare train() at the end of predict() leaves a served
 model, and a frozen BatchNorm in it, in train mode.
 
-train() changes all submodules. A module with two parents can thus get the mode of the second
-parent, so the lines set every flag once more. train() itself is needed for layers that merge
-weights in eval mode, as LoRA does.
+train() changes all submodules. A module with two parents can thus get the second parent's mode, so
+the lines set every flag once more. train() itself is needed for layers that merge weights in eval
+mode, as LoRA does.
 
 The lines restore modes, not random numbers: the iterator of the validation DataLoader draws a seed
 (torch/utils/data/dataloader.py). Training that draws from the same generator, for dropout or a

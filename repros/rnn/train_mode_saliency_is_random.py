@@ -42,8 +42,8 @@ different, randomly thinned network.
 
 The thread captum#564 recommends train mode to avoid the error "cudnn RNN backward can only be
 called in training mode". The thread captum#1159 doubts this advice and ends by switching cuDNN off.
-Without cuDNN, the backward pass of an RNN does not need train mode. The two calls differ because of
-the RNN's dropout (control). An RNN with one layer has no dropout (docs: torch.nn.LSTM). Calls of
+Without cuDNN, an RNN's backward pass does not need train mode. The two calls differ because of the
+RNN's dropout (control). An RNN with one layer has no dropout (docs: torch.nn.LSTM). Calls of
 torch.nn.functional.dropout() without training=self.training make the results differ in eval mode
 too. On MPS, an LSTM used the same mask in every forward pass until pytorch#185351 (not measured).
 """

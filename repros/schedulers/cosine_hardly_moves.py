@@ -34,7 +34,7 @@ started with. With 2 batches, it ends with half of this rate.
 
 T_max is measured in calls to step() (torch/optim/lr_scheduler.py), whatever a call represents. With
 T_max in batches and one call per epoch, training sees only the flat beginning of the cosine
-(sthalles/SimCLR#8). Note that load_state_dict() restores the T_max of the checkpoint.
+(sthalles/SimCLR#8). Note that load_state_dict() restores the checkpoint's T_max.
 """
 
 import torch

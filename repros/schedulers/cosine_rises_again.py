@@ -32,7 +32,7 @@ this number is even, training ends at the peak.
 CosineAnnealingLR does not stop after T_max calls of step(). The rate continues along the cosine
 (torch/optim/lr_scheduler.py), here to the top of a wave. If the scheduler is stepped per batch with
 T_max in epochs, the rate completes a wave every 2 * T_max batches (ivadomed/ivadomed#57). Note that
-load_state_dict() restores the T_max of the checkpoint. If you step the scheduler once for several
+load_state_dict() restores the checkpoint's T_max. If you step the scheduler once for several
 accumulated batches, set T_max to the number of these steps. With T_max in batches and two batches
 per step, training ends at half of the initial rate.
 """

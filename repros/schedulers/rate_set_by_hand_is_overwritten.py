@@ -32,7 +32,7 @@ LinearLR, ConstantLR, PolynomialLR and MultiplicativeLR continue from the curren
 change; the line about base_lrs does not harm them. It does not help with OneCycleLR and CyclicLR,
 which undo the change too, because their limits contain the rates. SequentialLR and ChainedScheduler
 hold the rates in their inner schedulers, and, like ReduceLROnPlateau, have no base_lrs: for these,
-the line raises an error. The state_dict() of the scheduler saves base_lrs, but a new scheduler with
+the line raises an error. The scheduler's state_dict() saves base_lrs, but a new scheduler with
 last_epoch starts from the old initial_lr.
 """
 

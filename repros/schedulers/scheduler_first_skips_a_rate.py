@@ -24,12 +24,11 @@
 """The schedule is one step ahead of training, and torch warns about this once.
 CosineAnnealingWarmRestarts gives no warning (torch/optim/lr_scheduler.py).
 
-The constructor of a scheduler already sets the first rate, and every step() sets the rate for the
-next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler was stepped first, and
-examples from that time still use this order
-(ThilinaRajapakse/pytorch-transformers-classification#21). If scheduler.step() is called at the
-start of an epoch, move it to the end of the epoch. Next to optimizer.step() in the loop over
-batches, it would be called once per batch.
+A scheduler's constructor already sets the first rate, and every step() sets the rate for the next
+update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler was stepped first, and examples
+from that time still use this order (ThilinaRajapakse/pytorch-transformers-classification#21). If
+scheduler.step() is called at the start of an epoch, move it to the end of the epoch. Next to
+optimizer.step() in the loop over batches, it would be called once per batch.
 """
 
 import warnings

@@ -36,9 +36,9 @@ later step is skipped, the schedule runs ahead without a warning.
 
 The scale starts at 65536. If the first gradients overflow, scaler.step() does not call
 optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update that never happened
-(Lightning-AI/pytorch-lightning#21339). The step() of a fused optimizer is called and skips the
-update itself, so the schedule runs ahead without a warning. The corrected code works for fused
-optimizers too.
+(Lightning-AI/pytorch-lightning#21339). A fused optimizer's step() is called and skips the update
+itself, so the schedule runs ahead without a warning. The corrected code works for fused optimizers
+too.
 
 The usual advice is to ignore the warning (sithu31296/semantic-segmentation#28, hkchengrex/STCN#44).
 The schedule then runs ahead by one step for each skipped step.

@@ -33,8 +33,8 @@
 # ///
 """A checkpoint that torch itself has written is rejected by torch.load().
 
-The state of SWALR contains its annealing function, and weights_only, the default since 2.6, does
-not load functions (pytorch#163105). OneCycleLR had the same bug until pytorch#123775. With
+SWALR's state contains its annealing function, and weights_only, the default since 2.6, does not
+load functions (pytorch#163105). OneCycleLR had the same bug until pytorch#123775. With
 weights_only, 1.13 does not load floats either, so it cannot show the failure. If your own file was
 saved with the function, load it with weights_only=False. In a SequentialLR, the function is in one
 of the states in state["_schedulers"]; remove it there (torch/optim/lr_scheduler.py).

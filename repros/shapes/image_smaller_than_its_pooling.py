@@ -31,8 +31,8 @@
 """The message shows the size of the features before the pooling, and a 0 or a negative number where
 nothing is left of them.
 
-Each layer with a stride and each pooling divides the size of the image, until the next kernel no
-longer fits into what is left (aten/src/ATen/native/Pool.h). A network for 299 x 299 pixels, such as
+Each layer with a stride and each pooling divides the image's size, until the next kernel no longer
+fits into what is left (aten/src/ATen/native/Pool.h). A network for 299 x 299 pixels, such as
 Inception, fails on much smaller images (pytorch#1190).
 
 If the error is raised by the last pooling, before the classifier, average over the whole map. If

@@ -30,8 +30,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights of a pretrained model are loaded without its head, training starts, and
-optimizer.step() raises an error with the two numbers of classes.
+"""A pretrained model's weights are loaded without its head, training starts, and optimizer.step()
+raises an error with the two numbers of classes.
 
 An optimizer's load_state_dict() compares the number of parameters in each group, but not their
 shapes (torch/optim/optimizer.py). So the old head's momentum is assigned to the new head, and the

@@ -31,8 +31,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The decoder of a U-Net stops at torch.cat([skip, up], 1), and the two sizes in the message differ
-by one pixel.
+"""A U-Net's decoder stops at torch.cat([skip, up], 1), and the two sizes in the message differ by
+one pixel.
 
 Pooling turns 5 rows into 2, and upsampling turns these into 4, one fewer than the skip connection
 has. torch.cat needs equal sizes in all dimensions but one (aten/src/ATen/native/TensorShape.h). The

@@ -32,7 +32,7 @@ An array has a single dtype. If numbers are mixed with bools or text, it is obje
 DataFrame.values), an array of references to Python objects, which torch cannot read whatever the
 dtype argument says (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object to a number:
 False becomes 0, and None becomes NaN, so first call dropna() or fillna(). frame.dtypes lists the
-types of the columns.
+columns' types.
 
 If a column contains words, astype() raises an error that quotes one of them: encode this column, or
 leave it out. Dates and pandas.NA raise an error too. An array of numeric strings needs astype() too

@@ -27,11 +27,10 @@
 """The first step fails at the loss, with a message about truth values and a traceback that ends in
 torch/nn/_reduction.py.
 
-The arguments of the class are options: the outputs are taken as weight, and the labels as the
-deprecated size_average, whose truth value is tested (torch/nn/_reduction.py). First create the
-loss, then call it. nn.MSELoss, nn.L1Loss, nn.BCELoss and nn.BCEWithLogitsLoss fail in the same way.
-Lower-case functions, such as nn.functional.cross_entropy(outputs, labels), take the tensors
-directly.
+The class's arguments are options: the outputs are taken as weight, and the labels as the deprecated
+size_average, whose truth value is tested (torch/nn/_reduction.py). First create the loss, then call
+it. nn.MSELoss, nn.L1Loss, nn.BCELoss and nn.BCEWithLogitsLoss fail in the same way. Lower-case
+functions, such as nn.functional.cross_entropy(outputs, labels), take the tensors directly.
 
 For a batch with one label, no error occurs here: the result is a module, which has no backward().
 Changing the dtypes, as suggested in nikhilroxtomar/DDANet#1, does not help.

@@ -30,7 +30,7 @@ Each dimension of a mask must have the size of the same dimension of the indexed
 (ATen/native/TensorAdvancedIndexingUtils.h). A flat mask is compared only with the first dimension.
 view_as() gives it the tensor's shape without copying it.
 
-The flat values must be in the order of the tensor: if other code has flattened a permuted tensor,
+The flat values must be in the tensor's order: if other code has flattened a permuted tensor,
 permute before the comparison. If the numbers of elements differ, view_as() raises an error: the
 mask then belongs to other data, for example to a list that was already filtered.
 """
