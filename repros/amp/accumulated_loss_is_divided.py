@@ -27,7 +27,7 @@ steps, so it cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided before backward(), and the log sums the divided values
 (Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every
-window is full, the result is already the mean loss, so such code needs no change.
+window is full, the result is already the mean loss, so nothing needs to change.
 """
 
 import torch

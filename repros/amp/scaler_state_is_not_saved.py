@@ -35,7 +35,7 @@ If gradients overflow at that scale, step() is skipped until update() has halved
 (torch/amp/grad_scaler.py): 8 times down to 256, the case of huggingface/transformers#34053. A
 scheduler that is stepped anyway then runs ahead. Load the states of all parts before the first
 step, into a scaler with the same `enabled`: see amp/resume_from_disabled_scaler. A checkpoint
-written before the correction has no such entry.
+written before the correction lacks this entry.
 """
 
 import io

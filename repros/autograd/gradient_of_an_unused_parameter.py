@@ -37,7 +37,7 @@ normally with backward()).
 
 autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
 whereas backward() leaves this tensor's grad at None. With allow_unused=True, which the message
-advises, grad() returns None for this tensor, and the update p - lr * g then fails (popular fix; in
+suggests, grad() returns None for this tensor, and the update p - lr * g then fails (popular fix; in
 showlab/BoxDiff#20 a different error follows). Replacing None with zeros fixes the error (control),
 and so does materialize_grads=True if torch.autograd.grad has this argument. First make sure that
 the parameter is meant to be unused. The same error occurs for an input that was sliced or converted

@@ -56,7 +56,7 @@ Conversely, a compiled model cannot load a checkpoint without the prefix (justch
 load the checkpoint before torch.compile(). The lines do not find the prefix in a state under a key
 such as "model", or after the "module." of AveragedModel(compiled_model); the fix loads both. 2.0
 adds the prefix too on Python 3.10, and the lines remove it; its records are from Python 3.11, which
-torch.compile() did not support yet. strict=False, which tutorials advise for keys that differ
+torch.compile() did not support yet. strict=False, which tutorials recommend for keys that differ
 (leyaa.ai), loads nothing and does not raise.
 """
 

@@ -53,7 +53,7 @@ DataParallel and DistributedDataParallel store the model in their attribute `mod
 begins with that name. torch has a function that removes the prefix (torch/nn/modules/utils.py). To
 keep the prefix out of the next file, save parallel_model.module.state_dict(). If the wrapped model
 loads a file without the prefix, the missing keys begin with `module.`, so load the file into
-parallel_model.module instead. With strict=False, which tutorials advise for keys that differ
+parallel_model.module instead. With strict=False, which tutorials recommend for keys that differ
 (leyaa.ai), load_state_dict() loads nothing and raises no error.
 """
 

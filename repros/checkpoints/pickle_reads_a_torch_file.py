@@ -29,10 +29,10 @@
 # ///
 """The file name ends in .pkl, so it is read with pickle, which raises UnpicklingError.
 
-torch.save() writes a zip archive (torch/serialization.py), whatever the file is called. Such an
-archive begins with the letters PK, and pickle takes the P for its instruction to load an object
-from outside the file. Read the archive with torch.load(). To check the format, read the first two
-bytes of the file: b"PK" means a zip archive.
+torch.save() writes a zip archive (torch/serialization.py), whatever the file is called. A zip
+archive begins with the letters PK, and pickle reads the P as its instruction to load an object from
+outside the file. Read the archive with torch.load(). To check the format, read the first two bytes
+of the file: b"PK" means a zip archive.
 
 Since torch 2.6, torch.load() rejects NumPy arrays and most other objects in the file ("Weights only
 load failed"). If you trust the file, pass weights_only=False.

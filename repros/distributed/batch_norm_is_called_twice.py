@@ -36,7 +36,7 @@
 DDP broadcasts the buffers from rank 0 (broadcast_buffers=True is the default), unless the previous
 forward pass was in no_sync(). Therefore, no_sync() for the second forward pass alone does not help.
 The broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
-pass saved them for its backward pass. With track_running_stats=False there are no such buffers
+pass saved them for its backward pass. With track_running_stats=False these buffers do not exist
 (docs: BatchNorm1d).
 
 The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as

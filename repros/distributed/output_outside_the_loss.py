@@ -47,7 +47,7 @@
 """The forward pass returns two outputs, the loss uses only one, and the second step raises. The
 layers of the other output get no gradient, but the reducer waits for them
 (torch/csrc/distributed/c10d/reducer.cpp). An output that also leads to the loss, such as the
-features behind the logits, has no such layers, so the loss may ignore it.
+features behind the logits, has no layers of its own, so the loss may ignore it.
 
 With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
 the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged

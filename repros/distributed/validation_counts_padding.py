@@ -41,9 +41,9 @@ is a collective, so call the wrapped module. If your own model has a layer named
 model itself, because the corrected code would skip its forward().
 
 After the loop, calling all_gather() on tensors of unequal sizes crashes the processes with gloo,
-but all_gather_object() accepts such tensors. With NCCL, first call torch.cuda.set_device() on each
-rank (docs: all_gather_object). The mean of the ranks' means is wrong if their shares are unequal:
-reduce the sum and the count instead.
+but all_gather_object() accepts them. With NCCL, first call torch.cuda.set_device() on each rank
+(docs: all_gather_object). The mean of the ranks' means is wrong if their shares are unequal: reduce
+the sum and the count instead.
 """
 
 import torch

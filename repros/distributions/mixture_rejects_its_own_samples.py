@@ -32,7 +32,7 @@ components.
 
 The components still check the values, so a value outside the support raises ValueError. If the
 components have different supports (e.g. total counts of 2 and 4), one component rejects samples of
-another, even in newer releases. Create such components with validate_args=False as well.
+another, even in newer releases. Create these components with validate_args=False as well.
 """
 
 import math

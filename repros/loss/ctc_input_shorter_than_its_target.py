@@ -31,7 +31,7 @@
 # ///
 """A target needs one frame for each label, and one more for the blank between two equal labels
 (pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
-Omit such samples, because the model learns nothing from them, and count them. If there are many,
+Omit these samples, because the model learns nothing from them, and count them. If there are many,
 the encoder's stride is too large. The corrected code expects targets of shape (samples, labels),
 and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar options to
 the new call too.

@@ -25,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The backward pass runs the block again, and fails because the second run takes the other path.
+"""The backward pass runs the block again, and fails because the second run takes a different path.
 
 For the second run, checkpoint() restores the state of torch's default generators, but no other
 state (torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own

@@ -36,7 +36,7 @@ With the corrected code, a dataset of one sample still yields no batch. Without 
 sample is left out in every epoch. With a batch size of one, there is no short batch to drop, so use
 a batch size of two.
 
-The code uses the length of the sampler because, for example, a DistributedSampler gives each of two
+The code uses the sampler's length because, for example, a DistributedSampler gives each of two
 ranks five of ten samples.
 """
 

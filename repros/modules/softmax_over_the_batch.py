@@ -25,7 +25,7 @@
 """A sample's probabilities do not sum to one, and depend on the other samples in the batch.
 
 A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). Using dim=0 is right for
-a single sample without a batch dimension, which is often the origin of such code
+a single sample without a batch dimension, which is often where such code comes from
 (DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last dimension
 of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width] the classes are
 dim=1, and so is the time in attention scores of shape [batch, time, 1]. Along a dimension of size

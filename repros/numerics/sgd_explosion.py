@@ -41,8 +41,8 @@ normalize the features (forums.fast.ai/t/18783). Each column needs its own mean 
 deviation. With one deviation for all columns, a small feature next to a large one stays small, and
 nothing is learned from it. Targets in the thousands have the same effect on a two-layer network,
 however small its features are. If hundreds of columns rise and fall together, their steps add up,
-so such data also needs a smaller lr. Small batches need a smaller lr too if a column has a few
-outliers, such as incomes (their logarithm trains well), or is 1 in only one row of a thousand,
+so this kind of data also needs a smaller lr. Small batches need a smaller lr too if a column has a
+few outliers, such as incomes (their logarithm trains well), or is 1 in only one row of a thousand,
 because a single standardized value of 30 overshoots.
 """
 

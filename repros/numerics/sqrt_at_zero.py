@@ -46,7 +46,7 @@ code treats a square that underflows as 0, for example the square of 1e-23 in fl
 float16. A NaN distance stays NaN. The mask squared > 0 would turn it into 0, and the loss would be
 finite although the gradient is NaN.
 
-Clipping is sometimes recommended against such NaNs (TFboys-lzz/MPSCL#2), but does not remove them.
+Clipping is sometimes recommended against these NaNs (TFboys-lzz/MPSCL#2), but does not remove them.
 """
 
 import torch

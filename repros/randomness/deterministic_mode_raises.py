@@ -28,11 +28,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The message names an operation whose result may depend on the order of the threads. Finding such
-operations is the purpose of the flag (docs: torch.use_deterministic_algorithms). Without
-accumulate, put_() is rejected on the CPU too, and so is max_unpool2d. Most others are rejected only
-on CUDA (same page). Replace the operation with one that has a deterministic kernel, run it on the
-CPU, or use another mode (nearest instead of bilinear).
+"""The message names an operation whose result may depend on the order of the threads. The flag's
+purpose is to find these operations (docs: torch.use_deterministic_algorithms). Without accumulate,
+put_() is rejected on the CPU too, and so is max_unpool2d. Most others are rejected only on CUDA
+(same page). Replace the operation with one that has a deterministic kernel, run it on the CPU, or
+use another mode (nearest instead of bilinear).
 
 The index of put_() refers to the flattened tensor, whereas index_put_() takes an index per
 dimension, so weight.index_put_((index,), rows) writes whole rows of a matrix.

@@ -32,7 +32,7 @@
 step's noise. Seed once, before the outermost loop. In a function that is called for each epoch,
 even the corrected code draws the same noise in each epoch. Calling torch.manual_seed() in the loop
 has the same effect on the global generator, and thus on dropout and shuffling. So does evaluation
-code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give such code its
+code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give that code its
 own generator, or run it within torch.random.fork_rng(), which restores torch's generators but not
 those of random and NumPy.
 """

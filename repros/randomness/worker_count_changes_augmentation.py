@@ -50,7 +50,7 @@ threads are rounded differently.
 The corrected code is for transforms that draw from torch. Other transforms need the seed itself, as
 in random.Random(seed) or numpy.random.default_rng(seed).
 
-All of these runs use a seeded generator for the loader, as the documentation advises (docs:
+All of these runs use a seeded generator for the loader, as the documentation recommends (docs:
 notes/randomness). It fixes the base seed but cannot make the results independent of the number of
 workers. If the seed is computed from the index alone, a row gets the same augmentation in every
 epoch.

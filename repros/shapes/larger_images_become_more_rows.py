@@ -30,8 +30,8 @@ the batch size.
 
 The model was built for images of one size. Larger images leave more than one position after the
 pooling, and view() with -1 as the batch size cuts each image into several rows of the batch
-(xternalz/WideResNet-pytorch#1). Such a row mixes channels and positions. cross_entropy needs as
-many rows as labels (aten/src/ATen/native/LossNLL.cpp).
+(xternalz/WideResNet-pytorch#1). Each of these rows mixes channels and positions. cross_entropy
+needs as many rows as labels (aten/src/ATen/native/LossNLL.cpp).
 
 adaptive_avg_pool2d(x, 1) averages over an image of any size, and returns the same result as before
 for the old size, so trained weights still fit. If there is no such pooling, flatten(1) keeps one
