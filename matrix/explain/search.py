@@ -50,7 +50,7 @@ IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
 # How well a result must fit (from 0 to 1), and what is said of it.
 SURE = "this is it"
-FITS = {0.65: SURE, 0.5: "perhaps"}
+FITS = {0.65: SURE, 0.55: "perhaps"}
 # The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
 # about another library, an installation or a driver.
 FITS_ELSEWHERE = {0.8: "perhaps"}
