@@ -76,7 +76,7 @@ def _fitting(symptom: str) -> list[Checklist]:
         if checklist.name == symptom.strip().lower():
             return [checklist]
     entries = searching.Index([]).search(symptom)
-    return [entry.checklist for entry in entries if entry.checklist and entry.fit]
+    return [e.checklist for e in entries if e.checklist and (e.fit or e.is_inside)]
 
 
 def _names() -> list[str]:

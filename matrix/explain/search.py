@@ -81,6 +81,7 @@ class Found:
     causes: tuple[Cause, ...]  # empty for a reproducer
     checklist: Checklist | None = None
     fit: str = GUESS  # what a search says of it
+    is_inside: bool = False  # a checklist, and the query has all words of one of its phrases
 
     @property
     def ids(self) -> list[str]:
@@ -114,7 +115,7 @@ class Index:
         words = _words(_usual(query))
         if not words:
             return []
-        fits = self._fits(words)
+        fits, inside = self._fits(words)
         any_of = " OR ".join(f'"{word}"' for word in words)
         scores = self._database.execute(RANKED, (any_of,)).fetchall()  # the best score is lowest
         ranked = sorted(scores, key=lambda pair: pair[1] * (1 + FIT_WEIGHT * fits.get(pair[0], 0)))
@@ -123,38 +124,56 @@ class Index:
         limits = FITS
         if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
             limits = FITS_ELSEWHERE
-        return [replace(self._found[row - 1], fit=_fit(fits.get(row, 0), limits)) for row in rows]
+        return [
+            replace(
+                self._found[row - 1], fit=_fit(fits.get(row, 0), limits), is_inside=row in inside
+            )
+            for row in rows
+        ]
 
-    def _fits(self, words: list[str]) -> dict[int, float]:
+    def _fits(self, words: list[str]) -> tuple[dict[int, float], set[int]]:
         """row -> how well its best phrase and the query fit, from 0 to 1.
 
         This is the harmonic mean of two shares: of the weight of the query's words, and of the
-        number of the phrase's words.
+        number of the phrase's words. Also returns the rows of the checklists with a phrase of
+        several words that are all in the query.
         """
         total = 0.0
+        stems: set[tuple[tuple[int, int], ...]] = set()
         shared: dict[tuple[int, int], tuple[float, int]] = {}  # (row, phrase) -> weight, number
         for word in words:
             having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
             weight = math.log((len(self._found) + 1) / (having + 1))
             total += weight
-            for place in self._database.execute(IN_PHRASES, (f'"{word}"',)):
+            places = tuple(self._database.execute(IN_PHRASES, (f'"{word}"',)))
+            if places in stems:
+                continue
+            stems |= {places} - {()}
+            for place in places:
                 before, number = shared.get(place, (0.0, 0))
                 shared[place] = (before + weight, number + 1)
         fits: dict[int, float] = {}
+        inside = set()
         for (row, phrase), (weight, number) in shared.items():
             of_query = weight / total if total else 0.0
             of_phrase = min(1.0, number / self._lengths[phrase])
             fit = 2 * of_query * of_phrase / ((of_query + of_phrase) or 1)
             fits[row] = max(fits.get(row, 0.0), fit)
-        return fits
+            if number > 1 and number >= self._lengths[phrase] and self._found[row - 1].checklist:
+                inside.add(row)
+        return fits, inside
 
 
 def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], list[Found]]:
-    """The results that fit, and the guesses beside them: none, if a result is sure to fit."""
+    """The results that fit, and the guesses beside them: none, if a result is sure to fit.
+
+    A checklist comes first among the guesses if a phrase of it is inside the query.
+    """
     fitting = [each for each in found if each.fit][:limit]
     if any(each.fit == SURE for each in fitting):
         return fitting, []
-    return fitting, [each for each in found if not each.fit][: max(0, guesses - len(fitting))]
+    others = sorted((each for each in found if not each.fit), key=lambda each: not each.is_inside)
+    return fitting, others[: max(0, guesses - len(fitting))]
 
 
 def _fit(fit: float, limits: dict[float, str]) -> str:

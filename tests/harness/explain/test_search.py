@@ -105,6 +105,25 @@ def test_guesses_fill_the_places_beside_what_is_not_sure_to_fit():
     assert search.shown([perhaps, guess, guess, guess], 9, 3) == ([perhaps], [guess, guess])
     assert search.shown([guess] * 9, 9, 3) == ([], [guess] * 3)
     assert search.shown([perhaps] * 9, 2, 3) == ([perhaps] * 2, [])
+    checklist = replace(guess, is_inside=True)
+    assert search.shown([guess] * 3 + [checklist], 9, 3) == ([], [checklist, guess, guess])
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        (
+            "my loss does not decrease when I train BERT on ten thousand reviews",
+            "loss-does-not-fall",
+        ),
+        ("two losses, and the loss of each is printed for all ten thousand reviews", None),
+    ],
+)
+def test_a_sentence_around_the_words_of_a_checklist_leads_to_it(query, name):
+    inside = [found.checklist.name for found in INDEX.search(query) if found.is_inside]
+    assert inside == ([name] if name else [])
+    _, (first, *_) = search.shown(INDEX.search(query), 9, 3)
+    assert (first.checklist and first.checklist.name) == name
 
 
 def test_a_symptom_is_not_asked_for_as_many_words_as_a_question():
