@@ -2,7 +2,8 @@
 
 A module in setups/ defines OUTCOMES, the programs of each outcome. It may also define RANKS, the
 number of processes that run the code, HANGS: the name of a program that hangs -> a limit in the
-code and a shorter limit, and LINUX, if the programs run only there.
+code and a shorter limit, LINUX, if the programs run only there, and FILES, if the code writes into
+the current folder.
 """
 
 import importlib
@@ -52,6 +53,8 @@ def test_a_step_tells_its_outcomes_apart(step, module, number, setup, capfd, tmp
     if sys.platform != "linux" and (hasattr(module, "RANKS") or hasattr(module, "LINUX")):
         pytest.skip("needs Linux")
     monkeypatch.setattr("time.perf_counter", clock.perf_counter)
+    if hasattr(module, "FILES"):
+        monkeypatch.chdir(tmp_path)
     if hasattr(module, "RANKS"):
         context = torch.multiprocessing.get_context("fork")
         queue = context.SimpleQueue()
