@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() after a fused step uses the new weights with old activations, and raises no error"
+# title = "backward() after a fused step mixes new weights with old activations without an error"
 # kind = "silent"
 # symptom = "at the weights .1.9, 1.9. is .1.9, 2.0."
 # origin = "torch"

@@ -26,10 +26,9 @@
 
 The backward direction starts at the last step, and output is in the order of the input, so its
 final state is at output[:, 0] (docs: torch.nn.LSTM). In the state h, the last two entries are the
-final states of the last layer, the forward and then the backward direction. For a GRU, write
-_, h = gru(x). With padding at the end, the backward direction starts in the padding: pass the
-result of pack_padded_sequence(), whose h holds the states at the real ends (see
-rnn/last_step_is_padding).
+final states of the last layer, the forward and then the backward direction. For a GRU, write _, h =
+gru(x). With padding at the end, the backward direction starts in the padding: pass the result of
+pack_padded_sequence(), whose h holds the states at the real ends (see rnn/last_step_is_padding).
 """
 
 import torch

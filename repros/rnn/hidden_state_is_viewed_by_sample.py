@@ -25,8 +25,8 @@
 """The shape is right and training runs, but the features of most samples belong to other samples.
 
 The state h has the shape (layers * directions, batch, hidden size), even with batch_first (docs:
-torch.nn.LSTM), and view() does not move values. The first rows therefore hold the forward states
-of several samples, and the last rows the backward states. An LSTM with several layers and one
+torch.nn.LSTM), and view() does not move values. The first rows therefore hold the forward states of
+several samples, and the last rows the backward states. An LSTM with several layers and one
 direction, a GRU and the state c have the same order. With a batch of one, or with one layer and one
 direction, both lines are equal, so a prediction of single samples differs from training. Weights
 that were trained like this have to be trained again.
