@@ -1,10 +1,12 @@
 """Ranks reproducers, lists of causes and checklists by their closeness to a user's words.
 
-SQLite's full-text search ranks the entries with BM25 over stemmed words. The title and the search
-phrases have the largest weights. BM25 also ranks entries that have little to do with the query, so
-each result says how well it fits: how much of the query one of its phrases (title, search phrase,
-name) has, and how much of the phrase is in the query. Words that occur in fewer entries have a
-larger weight. The limits were determined by measurements (docs/demand.md).
+SQLite's full-text search scores the entries with BM25 over stemmed words. The title and the search
+phrases have the largest weights. An entry is also compared by its closest phrase (title, search
+phrase, name): by the share of the query that the phrase has, and by the share of the phrase that is
+in the query. Words that occur in fewer entries have a larger weight. An F-measure of the two shares
+ranks the entries, together with BM25. Another F-measure tells how well an entry fits, because BM25
+also scores entries that have little to do with the query. All numbers were determined by
+measurements (docs/demand.md).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -50,14 +53,16 @@ IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
 # How well a result must fit (from 0 to 1), and what is said of it.
 SURE = "this is it"
-FITS = {0.65: SURE, 0.55: "perhaps"}
+FITS = {0.65: SURE, 0.6: "perhaps"}
 # The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
 # about another library, an installation or a driver.
 FITS_ELSEWHERE = {0.8: "perhaps"}
 GUESS = ""  # what is said of any other result
 # The fit of a checklist that comes before all reproducers.
 VAGUE = 0.75
-FIT_WEIGHT = 2  # multiplies the fit of a result in its rank
+# For its rank, a phrase that is wholly in a longer query counts more than one with the whole query.
+RANK_BETA = 0.5
+RANK_WEIGHT = 8  # multiplies the closeness of a result in its rank
 NO_SYMPTOM = re.compile(
     r"^\W*(?i:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
     r"|is there|(?:can|should) i|best way|explain)\b"
@@ -100,14 +105,15 @@ class Index:
 
     def __init__(self, reproducers: list[Reproducer]) -> None:
         self._found: list[Found] = []  # the entry for each row of `pages`
-        self._lengths = [0]  # phrase -> its number of words; the rows of `phrases` start at 1
+        self._phrases: list[list[str]] = [[]]  # their words; the rows of `phrases` start at 1
+        self._weights: dict[str, float] = {}  # of the words that were looked up
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(TABLES)
         for row, (entry, phrases, page) in enumerate(_entries(reproducers), 1):
             self._found.append(entry)
             self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
             rows = [(phrase, row) for phrase in phrases]
-            self._lengths += [len(_words(phrase)) for phrase in phrases]
+            self._phrases += [_words(phrase) for phrase in phrases]
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
@@ -115,53 +121,72 @@ class Index:
         words = _words(_usual(query))
         if not words:
             return []
-        fits, inside = self._fits(words)
+        close = self._closeness(words)
         any_of = " OR ".join(f'"{word}"' for word in words)
         scores = self._database.execute(RANKED, (any_of,)).fetchall()  # the best score is lowest
-        ranked = sorted(scores, key=lambda pair: pair[1] * (1 + FIT_WEIGHT * fits.get(pair[0], 0)))
+        ranked = sorted(
+            scores, key=lambda pair: pair[1] * (1 + RANK_WEIGHT * close[pair[0]].in_rank)
+        )
         rows = [row for row, _ in ranked]
-        rows.sort(key=lambda row: not (self._found[row - 1].checklist and fits[row] >= VAGUE))
+        rows.sort(key=lambda row: not (self._found[row - 1].checklist and close[row].fit >= VAGUE))
         limits = FITS
         if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
             limits = FITS_ELSEWHERE
         return [
             replace(
-                self._found[row - 1], fit=_fit(fits.get(row, 0), limits), is_inside=row in inside
+                self._found[row - 1],
+                fit=_fit(close[row].fit, limits),
+                is_inside=close[row].is_inside and self._found[row - 1].checklist is not None,
             )
             for row in rows
         ]
 
-    def _fits(self, words: list[str]) -> tuple[dict[int, float], set[int]]:
-        """row -> how well its best phrase and the query fit, from 0 to 1.
-
-        This is the harmonic mean of two shares: of the weight of the query's words, and of the
-        number of the phrase's words. Also returns the rows of the checklists with a phrase of
-        several words that are all in the query.
-        """
+    def _closeness(self, words: list[str]) -> defaultdict[int, Closeness]:
+        """row -> how close its phrases are to the query."""
         total = 0.0
         stems: set[tuple[tuple[int, int], ...]] = set()
-        shared: dict[tuple[int, int], tuple[float, int]] = {}  # (row, phrase) -> weight, number
+        shared: dict[tuple[int, int], list[float]] = {}  # (row, phrase) -> weights
         for word in words:
-            having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
-            weight = math.log((len(self._found) + 1) / (having + 1))
+            weight = self._weight(word)
             total += weight
             places = tuple(self._database.execute(IN_PHRASES, (f'"{word}"',)))
             if places in stems:
                 continue
             stems |= {places} - {()}
             for place in places:
-                before, number = shared.get(place, (0.0, 0))
-                shared[place] = (before + weight, number + 1)
-        fits: dict[int, float] = {}
-        inside = set()
-        for (row, phrase), (weight, number) in shared.items():
-            of_query = weight / total if total else 0.0
-            of_phrase = min(1.0, number / self._lengths[phrase])
-            fit = 2 * of_query * of_phrase / ((of_query + of_phrase) or 1)
-            fits[row] = max(fits.get(row, 0.0), fit)
-            if number > 1 and number >= self._lengths[phrase] and self._found[row - 1].checklist:
-                inside.add(row)
-        return fits, inside
+                shared.setdefault(place, []).append(weight)
+        close: defaultdict[int, Closeness] = defaultdict(Closeness)
+        for (row, phrase), weights in shared.items():
+            of_query = sum(weights) / (total or 1)
+            of_phrase = sum(weights) / (sum(map(self._weight, self._phrases[phrase])) or 1)
+            close[row].add(of_query, of_phrase, len(weights))
+        return close
+
+    def _weight(self, word: str) -> float:
+        """The weight of a word, which is larger if fewer entries have the word."""
+        if word not in self._weights:
+            having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
+            self._weights[word] = math.log((len(self._found) + 1) / (having + 1))
+        return self._weights[word]
+
+
+@dataclass
+class Closeness:
+    """How close the closest phrases of an entry are to a query, from 0 to 1."""
+
+    fit: float = 0.0
+    in_rank: float = 0.0
+    is_inside: bool = False  # the query has all words of a phrase of several words
+
+    def add(self, of_query: float, of_phrase: float, number: int) -> None:
+        """Adds a phrase by the shares of the query and of the phrase that are in both."""
+        self.fit = max(self.fit, _f_measure(of_phrase, of_query, 1))
+        self.in_rank = max(self.in_rank, _f_measure(of_phrase, of_query, RANK_BETA))
+        self.is_inside |= number > 1 and of_phrase > 0.999
+
+
+def _f_measure(precision: float, recall: float, beta: float) -> float:
+    return (1 + beta**2) * precision * recall / ((beta**2 * precision + recall) or 1)
 
 
 def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], list[Found]]:
