@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from matrix import catalog, causes
+from matrix.diagnose import checklists
 from matrix.explain.search import Index
 from tests.trials.demand import __main__ as demand
 from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
@@ -67,6 +68,36 @@ def test_the_place_of_the_right_cause_in_an_answer_counts() -> None:
     assert counts == [2, 0, 1, 1, 0, 1]
 
 
+def test_a_silent_thread_is_led_to_its_cause_by_any_of_the_first_results() -> None:
+    symptom = "clip gradients before unscale with GradScaler"
+    slow = "training is slow"
+    for question, right, expected in (
+        (symptom, ["amp/clip_before_unscale"], (True, False, False)),
+        (symptom, ["attention/batch_first_is_off"], (False, False, True)),
+        (slow, ["torch-repros diagnose training-is-slow"], (True, True, False)),
+        ("xyzzy of the plugh", ["amp/unscale_twice"], (False, False, False)),
+    ):
+        thread = {"question": question, "right": right, "settled": "thread", "half": "sealed"}
+        assert demand.ask_silent(thread, INDEX)[2:] == expected, question
+    none = demand.Searched("sealed", False, False, False, True)
+    led = demand.Searched("sealed", True, True, True, False)
+    assert [count for _, count, _ in demand.silent_rows([none, led])] == [1, 1, 0, 1]
+
+
+def test_every_silent_thread_names_what_exists() -> None:
+    lines = (demand.HERE / demand.SILENT).read_text(encoding="utf-8").splitlines()
+    threads = [json.loads(line) for line in lines]
+    known = {reproducer.id for reproducer in REPRODUCERS if reproducer.is_current}
+    known |= {group.title for group in causes.load()}
+    known |= {f"torch-repros diagnose {checklist.name}" for checklist in checklists.load()}
+    assert len({thread["url"] for thread in threads}) == len(threads)
+    for thread in threads:
+        assert thread["settled"] in ("thread", "inferred", "none"), thread["url"]
+        assert thread["half"] in ("sealed", "tuning"), thread["url"]
+        assert thread["question"].strip(), thread["url"]
+        assert set(thread["right"]) <= known, thread["url"]
+
+
 def test_every_thread_of_the_open_sample_names_causes_that_exist() -> None:
     lines = (demand.HERE / demand.OPEN).read_text(encoding="utf-8").splitlines()
     threads = [json.loads(line) for line in lines]
@@ -114,7 +145,8 @@ def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
     explained, near = demand.unrelated(live)
     strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
     opened = demand.measure_open(demand.OPEN, live)
-    table = demand.render(asked_of, classes, len(explained), len(near), strangers, opened)
+    searched = demand.measure_silent(demand.SILENT, live)
+    table = demand.render(asked_of, classes, len(explained), len(near), strangers, opened, searched)
     assert demand.TABLE.read_text(encoding="utf-8") == table
     readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
     assert demand.figure(asked_of, len(explained), strangers, opened) in readme

@@ -12,6 +12,9 @@ texts about other subjects.
 open.jsonl has threads in the order in which generic queries returned them, whatever their subject:
 docs/demand.md has the recipe. A reader who had written no message added the `cause` that the thread
 settles on and, after the answer, the causes that are `right`: ids, or sentences of messages/.
+silent.jsonl has threads without an error message, drawn in the same way, each with the `question`
+in our words. What is `right` there: ids, titles of messages/, or the commands of checklists whose
+first three steps show the cause.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -36,7 +39,7 @@ FRESH = "fresh.jsonl"
 SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
 FIRST = 3  # the number of search results that count
 
-OPEN = "open.jsonl"
+OPEN, SILENT = "open.jsonl", "silent.jsonl"
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
 # Targets: percentages for each set, counts for unrelated.txt.
@@ -67,6 +70,9 @@ class Opened(NamedTuple):
     place: int  # of the right cause among all causes in the answer, from 1; 0 if it is not there
 
 
+T = TypeVar("T", "Opened", "Searched")
+
+
 def measure_open(file: str, reproducers: list[Reproducer]) -> list[Opened]:
     lines = (HERE / file).read_text(encoding="utf-8").splitlines()
     return [ask_open(json.loads(line), reproducers) for line in lines]
@@ -81,6 +87,51 @@ def ask_open(thread: dict[str, Any], reproducers: list[Reproducer]) -> Opened:
     return Opened(
         thread["half"], thread["settled"] != "none", bool(shown), places[0] if places else 0
     )
+
+
+class Searched(NamedTuple):
+    """A thread without an error message, and the first results of search for it."""
+
+    half: str
+    settled: bool
+    led: bool  # one of the results is right, or a checklist that shows the cause
+    by_checklist: bool  # the first right result is a checklist
+    wrong: bool  # a result is said to fit, and none is right
+
+
+def measure_silent(file: str, reproducers: list[Reproducer]) -> list[Searched]:
+    index = search.Index(reproducers)
+    lines = (HERE / file).read_text(encoding="utf-8").splitlines()
+    return [ask_silent(json.loads(line), index) for line in lines]
+
+
+def ask_silent(thread: dict[str, Any], index: search.Index) -> Searched:
+    fitting, guesses = search.shown(index.search(thread["question"]), FIRST, FIRST)
+    right = [
+        found
+        for found in [*fitting, *guesses]
+        if {found.title, found.checklist and found.address, *found.ids} & set(thread["right"])
+    ]
+    return Searched(
+        thread["half"],
+        thread["settled"] != "none",
+        bool(right),
+        bool(right) and right[0].checklist is not None,
+        bool(fitting) and not right,
+    )
+
+
+def silent_rows(searched: Sequence[Searched]) -> list[tuple[str, int, str]]:
+    """(outcome, number, share) for the table."""
+    settled = [thread for thread in searched if thread.settled]
+    others = [thread for thread in searched if not thread.settled]
+    counts = (
+        ("led to the cause, of the settled", sum(t.led for t in settled), len(settled)),
+        ("by a checklist", sum(thread.by_checklist for thread in settled), len(settled)),
+        ("said to fit, but wrong, of the settled", sum(t.wrong for t in settled), len(settled)),
+        ("not settled by the thread, said to fit", sum(t.wrong for t in others), len(others)),
+    )
+    return _shares(counts)
 
 
 def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
@@ -107,18 +158,24 @@ def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
         ),
         ("not settled by the thread, answered", sum(t.answered for t in others), len(others)),
     )
+    return _shares(counts)
+
+
+def _shares(counts: Iterable[tuple[str, int, int]]) -> list[tuple[str, int, str]]:
     return [
         (what, count, f"{100 * count / total:.0f} % of {total}" if total else "-")
         for what, count, total in counts
     ]
 
 
-def _halves(opened: Sequence[Opened]) -> list[tuple[str, str, str]]:
-    sealed, tuning = (
-        open_rows([thread for thread in opened if thread.half == half])
-        for half in ("sealed", "tuning")
-    )
+def _halves(
+    sealed: list[tuple[str, int, str]], tuning: list[tuple[str, int, str]]
+) -> list[tuple[str, str, str]]:
     return [(what, share, other) for (what, _, share), (_, _, other) in zip(sealed, tuning)]
+
+
+def _half(threads: Iterable[T], half: str) -> list[T]:
+    return [thread for thread in threads if thread.half == half]
 
 
 def classes() -> dict[str, Class]:
@@ -208,6 +265,7 @@ def render(
     near: int,
     strangers: int,
     opened: Sequence[Opened],
+    searched: Sequence[Searched],
 ) -> str:
     lines = [
         "# What people ask, and what is answered",
@@ -225,7 +283,26 @@ def render(
         "`tests/trials/demand/open.jsonl` has the query of each thread. The writers of messages read one part of the",
         "threads, and not the other, which is *sealed*: it was drawn on 2026-11-27, after most messages were written.",
         "",
-        table(("outcome", "sealed", "tuned on"), _halves(opened), ("sealed", "tuned on")),
+        table(
+            ("outcome", "sealed", "tuned on"),
+            _halves(open_rows(_half(opened, "sealed")), open_rows(_half(opened, "tuning"))),
+            ("sealed", "tuned on"),
+        ),
+        "",
+        "## Threads without an error message",
+        "",
+        "These threads were drawn on 2026-11-28 by generic queries in the words of people who know only a symptom,",
+        "such as *loss does not decrease pytorch* or *training worse after upgrading torch*, at most three for each query.",
+        f"`search` receives the question in our words, written before the search, and the first {FIRST} results count,",
+        "including those that it calls guesses. A thread is *led to the cause* by a reproducer, by a list that contains",
+        "the cause, or by a checklist whose first three steps would show it. A reader who had written none of the",
+        "answers judged this. Phrases and checklists were changed for one half only.",
+        "",
+        table(
+            ("outcome", "sealed", "tuned on"),
+            _halves(silent_rows(_half(searched, "sealed")), silent_rows(_half(searched, "tuning"))),
+            ("sealed", "tuned on"),
+        ),
         "",
         "## Threads of known classes",
         "",
@@ -321,7 +398,9 @@ def main(verbose: bool) -> None:
                     click.echo(f"{answer.outcome} {answer.of}: {text}\n    said: {answer.said}")
     strangers = len((HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
     opened = measure_open(OPEN, reproducers)
-    write(TABLE, render(asked_of, classes_by_name, len(explained), len(near), strangers, opened))
+    searched = measure_silent(SILENT, reproducers)
+    page = render(asked_of, classes_by_name, len(explained), len(near), strangers, opened, searched)
+    write(TABLE, page)
     write_figure("demand", figure(asked_of, len(explained), strangers, opened))
     sys.exit(finish(problems(asked_of, explained, near)))
 
