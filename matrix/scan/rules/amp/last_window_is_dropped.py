@@ -41,7 +41,7 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             and constant(window) != 1
         ):
             before = code.block(loops[0]) if loops else []
-            stay = "" if _clears(code, before, branch) else ", and their gradients stay"
+            stay = "" if _clears(code, before, branch) else ", and their gradients remain"
             yield Hit(
                 step,
                 f"the batches after the last full window of {source(window, 40)} get no optimizer "

@@ -20,8 +20,8 @@ def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
         if is_scaler(code, receiver(call)) and call.args and not guarded and not caught:
             yield Hit(
                 call,
-                f"{source(call.func, 40)}() raises for the state of a disabled scaler, which is "
-                f"{{}}",
+                f"{source(call.func, 40)}() raises an error if the saved scaler was disabled, "
+                "because its state is {}",
             )
 
 

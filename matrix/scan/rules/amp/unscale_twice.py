@@ -24,7 +24,9 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
         owner = code.owner(call)
         if not updated and not handed and not (owner is not None and owner.bases):
             yield Hit(
-                call, f"update() is never called, so {source(call, 40)} raises in the second step"
+                call,
+                f"update() is never called, so {source(call, 40)} raises an error in the second "
+                "step",
             )
             continue
         around: list[ast.AST] = list(code.loops(call)[:1])
@@ -44,6 +46,6 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
                     yield Hit(
                         call,
                         f"{source(call, 40)} is called for every batch of a window, and the second "
-                        "call raises",
+                        "call raises an error",
                     )
                     break

@@ -25,7 +25,7 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} saves the import path of the class of {source(model)}, not its "
+                f"{source(call)} saves the import path of {source(model)}'s class, not the class's "
                 "code",
             )
 

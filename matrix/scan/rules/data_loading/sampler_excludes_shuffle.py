@@ -18,7 +18,9 @@ def sampler_excludes_shuffle(code: Code) -> Iterator[Hit]:
             sampler = argument(call, -1, name)
             if sampler is None or in_a_test(code, call) or _may_be_none(code, sampler):
                 continue
-            yield Hit(call, f"shuffle=True together with {name}={source(sampler, 30)} raises")
+            yield Hit(
+                call, f"shuffle=True together with {name}={source(sampler, 30)} raises an error"
+            )
 
 
 def _may_be_none(code: Code, node: ast.expr) -> bool:

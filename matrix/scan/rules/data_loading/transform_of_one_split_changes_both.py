@@ -27,7 +27,7 @@ def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     assignment,
                     f"{source(owner)} is one dataset, shared by all parts of the split: this "
-                    "changes "
+                    "assignment changes "
                     f"{' and '.join(part for part in parts if part != '_')}",
                 )
 

@@ -27,8 +27,8 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
                 if path(call.func) in first and _is_work(call) and not _frees_memory(code, call):
                     yield Hit(
                         call,
-                        f"{source(call.func)}() runs again while the exception still holds the "
-                        "tensors of the first run",
+                        f"{source(call.func)}() runs again while the exception still keeps the "
+                        "first run's tensors alive",
                     )
 
 

@@ -40,7 +40,8 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} does not know the module's mode: it drops values after eval() too",
+                f"{source(call)} does not know the module's mode: it still drops values after "
+                "eval()",
                 _pass_the_mode(code, call),
             )
     for layer in [call for name in DROPOUTS for call in code.calls.get(name.capitalize(), ())]:
@@ -54,8 +55,8 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 above,
-                f"{source(layer)} makes a new layer, in train mode, at each call: it drops values "
-                "after eval() too",
+                f"{source(layer)} creates a new layer in train mode at each call, so it still "
+                "drops values after eval()",
             )
 
 

@@ -27,7 +27,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             continue
         inits = code.calls_in(function, "__init__")
         if inits and all(place(init) > place(node) for init in inits):
-            yield Hit(node, f"assigning {name} before {source(inits[0])} raises")
+            yield Hit(node, f"assigning {name} before {source(inits[0])} raises an error")
         elif (
             not inits
             and not code.calls_in(function, "super")  # a misspelled super().__init__() raises first
@@ -35,7 +35,10 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             and owner is not None
             and is_direct_module(code, owner)
         ):
-            yield Hit(node, f"{owner.name} never calls super().__init__(), so {name} = ... raises")
+            yield Hit(
+                node,
+                f"{owner.name} never calls super().__init__(), so {name} = ... raises an error",
+            )
 
 
 def _is_torch_module(code: Code, value: ast.AST) -> bool:

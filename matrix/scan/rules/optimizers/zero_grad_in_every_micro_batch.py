@@ -43,7 +43,7 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
             yield Hit(
                 clear,
                 f"{source(clear, 40)} clears the gradients of the earlier micro-batches, so "
-                f"{source(reach[0], 40)} only uses the last one",
+                f"{source(reach[0], 40)} uses only those of the last one",
             )
 
 

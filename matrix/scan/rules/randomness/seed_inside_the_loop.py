@@ -97,7 +97,7 @@ def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
                 and generator in generators
                 and place(draw) > place(call)
             ):
-                return f"{source(draw, 40)} draws what it drew before"
+                return f"{source(draw, 40)} draws the same numbers again"
         return None
     if code.method(call):  # the call may not be from torch
         return None

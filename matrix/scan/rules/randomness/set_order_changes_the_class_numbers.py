@@ -23,7 +23,8 @@ def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
         if _outlives(code) and not _is_kept(code, mapping):
             yield Hit(
                 mapping,
-                f"{source(members)} is ordered differently in every process, so the numbers change",
+                f"{source(members)} is ordered differently in every process, so the numbering "
+                "changes",
             )
 
 

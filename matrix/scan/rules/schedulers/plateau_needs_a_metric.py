@@ -35,7 +35,7 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
 
 
 def _tests(code: Code, node: ast.AST) -> list[ast.expr]:
-    """The tests of all `if` statements around the node, regardless of its branch."""
+    """The tests of all `if` statements around the node, regardless of the node's branch."""
     return [above.test for above in code.ancestors(node) if isinstance(above, (ast.If, ast.IfExp))]
 
 
