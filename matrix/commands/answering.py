@@ -131,7 +131,7 @@ def _print_explanation(
     for sentence in explanation.readings:
         say(f"Its numbers: {sentence}")
     if guesses:
-        say("Nothing here fits. The nearest by its words (guesses):")
+        say("Nothing here fits. The closest entries by their words (guesses):")
         for guess in guesses:
             say("  " + (guess.title if guess.causes else f"{guess.address}: {guess.title}"))
     if explanation.last_error:
@@ -284,7 +284,7 @@ def search(words: tuple[str, ...], limit: int) -> None:
     if not fitting:
         options.say("Nothing here fits these words.")
     if guesses:
-        options.say("The nearest by its words (guesses):")
+        options.say("The closest entries by their words (guesses):")
     for entry in guesses:
         _print_found(entry)
     if not fitting:
@@ -299,7 +299,7 @@ def _print_found(entry: searching.Found) -> None:
     if not entry.causes:
         options.say(f"  {entry.title}")
     if entry.checklist:
-        options.say("  what to check, in which order")
+        options.say("  what to check, and in which order")
     elif not entry.causes:
         options.say(f"  fix: {text.fix(entry.reproducers[0])}")
     for cause in entry.causes:
@@ -419,7 +419,7 @@ def cite(
     measured = text.Measured.load(records := options.records())
     if id is None:
         if upstream and (venue or version or run_it or python or device):
-            raise click.UsageError("name one of the list: torch-repros cite ID --upstream --run")
+            raise click.UsageError("name a bug from the list: torch-repros cite ID --upstream --run")
         if not upstream:
             raise click.UsageError(
                 "name a reproducer: torch-repros cite amp/unscale_twice\n"
@@ -428,7 +428,7 @@ def cite(
         _list_unreported(measured)
         return
     if python and not run_it:
-        raise click.UsageError("--python goes with --run")
+        raise click.UsageError("--python requires --run")
     if version and run_it:
         raise click.UsageError("--torch quotes a record; --run measures the torch of --python")
     reproducer = _reportable(id, device)
@@ -455,7 +455,7 @@ def _reportable(id: str, device: str | None) -> Reproducer:
     if device and device not in reproducer.affected:
         concerns = ", ".join(reproducer.devices)
         raise click.BadParameter(
-            f"{id} does not concern {device}; it concerns {concerns}", param_hint="--device"
+            f"{id} does not apply to {device}; it applies to {concerns}", param_hint="--device"
         )
     return reproducer
 

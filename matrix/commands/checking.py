@@ -27,7 +27,7 @@ NEXT = """\
 
 
 NEXT_OF_A_RULE = """\
-Write what the lines with FILL IN say, then:
+Replace the lines that contain FILL IN, then:
    torch-repros lint
    nox -s tests-cpu -- tests/harness/scan"""
 
@@ -63,7 +63,7 @@ def new(name: str, kind: str | None) -> None:
             options.say("".join(f"wrote {path}\n" for path in written) + f"\n{NEXT_OF_A_RULE}")
         elif kind == "cause":
             path = skeleton.create_message(name)
-            left = "Write what FILL IN marks. What is left: torch-repros lint"
+            left = "Replace every FILL IN. To list those that are left: torch-repros lint"
             options.say(f"added it to {path}\n\n{left}")
         else:
             _new_reproducer(name)

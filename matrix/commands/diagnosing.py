@@ -107,7 +107,7 @@ def _ask(step: Step, titles: dict[str, str]) -> bool:
     )
     if answer in letters:
         options.say(_conclusion(step.outcomes[letters.index(answer)], titles))
-        return click.confirm("Go on with the next check?", default=True)
+        return click.confirm("Continue with the next check?", default=True)
     return bool(answer == "n")
 
 

@@ -123,7 +123,7 @@ class Recording:
 
         if count := self._lacking(torch):
             store.check_writable(self.folder)
-            options.say(f"{title}: up to {count} to measure; making its environment", err=True)
+            options.say(f"{title}: up to {count} to measure; creating its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
                 self.interpreter(python, title, torch.version)
         else:
@@ -283,7 +283,7 @@ class Looks:
             raise bisection.Stopped
         try:
             store.check_writable(self.folder)
-            options.say(f"torch {torch.version}: making its environment", err=True)
+            options.say(f"torch {torch.version}: creating its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
                     [self.reproducer],
@@ -370,16 +370,16 @@ def bisect(
     If the verdict for a release is neither reproduced nor absent, a neighboring release is tried.
     If no release can be measured, the answer is based on the records.
 
-    Exit status: 0 if the answer was printed; 1 if no release is reproduced or absent; 2 for a usage
-    error; 3 if nothing can be measured here and there is no record. To bisect a checkout of torch
-    itself, pass the reproducer's file to `git bisect run`.
+    Exit status: 0 if the answer was printed; 1 if no release has the verdict reproduced or absent;
+    2 for a usage error; 3 if nothing can be measured here and there is no record. To bisect a
+    checkout of torch itself, pass the reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
 
     reproducer = options.select_one(id)
     if device not in reproducer.affected:
         concerned = ", ".join(reproducer.affected)
-        raise click.BadParameter(f"{id} does not concern {device}; its header names {concerned}")
+        raise click.BadParameter(f"{id} does not apply to {device}; its header names {concerned}")
     releases = _range(reproducer, device, good, bad)
     looks = Looks(reproducer, device, folder, repeat, source, _as_given(), envs, keep)
     recorded = {} if again else looks.recorded(releases)

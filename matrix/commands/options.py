@@ -259,7 +259,7 @@ def _needs_a_clone(name: str) -> click.Command:
     @click.argument("arguments", nargs=-1)
     def command(arguments: tuple[str, ...]) -> None:
         raise click.UsageError(
-            f"`torch-repros {name}` is about the project's own files: "
+            f"`torch-repros {name}` works on the project's own files: "
             "run it in a clone of the repository"
         )
 
@@ -278,7 +278,7 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
             say(f"left out: {problem}", err=True)
         if (more := len(state.loaded[1]) - SHOWN) > 0:
             say(
-                f"left out: {plural(more, 'more problem')}; `torch-repros lint` names all", err=True
+                f"left out: {plural(more, 'more problem')}; `torch-repros lint` lists all", err=True
             )
         if not state.loaded[0]:
             raise click.ClickException(f"{state.repros}: no reproducer can be read")
@@ -301,7 +301,7 @@ def select(names: tuple[str, ...], values: bool = True) -> list[catalog.Reproduc
         name = error.args[0]
     if os.path.exists(click.get_current_context().find_root().obj.repros / f"{name}.py"):
         raise click.BadParameter(f"{name} cannot be read; the lines above say why")
-    hint = did_you_mean(name, reproducers) or "`torch-repros list` names them all"
+    hint = did_you_mean(name, reproducers) or "`torch-repros list` lists them all"
     raise click.BadParameter(f"no reproducer or family {name!r}; {hint}")
 
 
@@ -327,7 +327,7 @@ def select_one(id: str) -> catalog.Reproducer:
     reproducer = next((item for item in select((id,)) if item.id == id), None)
     if reproducer is None:
         raise click.BadParameter(
-            f"{id!r} is a family; `torch-repros list {id}` names its reproducers"
+            f"{id!r} is a family; `torch-repros list {id}` lists its reproducers"
         )
     return reproducer
 

@@ -110,7 +110,7 @@ def scan(
     torch-repros scan --fix --write    make the edits that are certain
 
     \b
-    error    the code raises, or trains or measures something wrong
+    error    the code raises an error, or trains or measures something wrong
     warning  the same, under a condition that occurs in practice
     note     the effect is small, or reading the code cannot decide
 
@@ -123,9 +123,9 @@ def scan(
     were found, but a file was not read completely; 130 if interrupted.
     """
     if write and not fix:
-        raise click.UsageError("--write goes with --fix")
+        raise click.UsageError("--write requires --fix")
     if fix and form != "text":
-        raise click.UsageError("--fix shows a diff: it goes with --format text alone")
+        raise click.UsageError("--fix shows a diff: it works only with --format text")
     reproducers = options.load()
     try:
         own = settings.load(Path.cwd())

@@ -96,7 +96,7 @@ def test_many_problems_are_summed_up_where_the_file_is_only_left_out(root, ids):
     skeleton.create("planted/two", root, ids)
     output = call("--repros", root, "list").output
     assert output.count("left out: ") == 6
-    assert "more problems; `torch-repros lint` names all" in output
+    assert "more problems; `torch-repros lint` lists all" in output
 
 
 @pytest.fixture

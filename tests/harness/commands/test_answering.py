@@ -129,7 +129,7 @@ def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatc
     result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
     assert asked == ["KeyError: 'a loss of its own'"]
     assert result.exit_code == 1
-    guessed = result.output.split("The nearest by its words (guesses):\n")[1].splitlines()
+    guessed = result.output.split("The closest entries by their words (guesses):\n")[1].splitlines()
     assert [line[:2] for line in guessed[:4]] == ["  ", "  ", "  ", "Re"]
     asked.clear()
     assert call("explain", UNSCALED).exit_code == 0
@@ -320,7 +320,7 @@ def test_no_more_answers_than_wanted_are_listed():
 def test_what_does_not_fit_is_marked_as_a_guess():
     result = call("search", "the fan of my laptop is as loud as a vacuum cleaner")
     assert result.exit_code == 1
-    assert result.output.startswith("Nothing here fits these words.\nThe nearest by its words")
+    assert result.output.startswith("Nothing here fits these words.\nThe closest entries by their words")
     assert result.output.count("  fix: ") <= answering.GUESSES
     assert "(this is it)" not in result.output
     assert "(perhaps)" not in result.output

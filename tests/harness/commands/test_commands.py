@@ -93,7 +93,7 @@ def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monk
     monkeypatch.setattr(commands, "main", group)
     refused = call(name, "--anything")
     assert refused.exit_code == 2
-    assert f"`torch-repros {name}` is about the project's own files" in " ".join(
+    assert f"`torch-repros {name}` works on the project's own files" in " ".join(
         refused.output.split()
     )
     assert name not in call("--help").output
@@ -104,8 +104,8 @@ def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monk
     [
         (("show", "amp/unscale_befor_scale"), "did you mean amp/unscale_before_scale"),
         (("list", "amq"), "did you mean amp"),
-        (("list", "zzzzzz"), "`torch-repros list` names them all"),
-        (("show", "amp"), "'amp' is a family; `torch-repros list amp` names its reproducers"),
+        (("list", "zzzzzz"), "`torch-repros list` lists them all"),
+        (("show", "amp"), "'amp' is a family; `torch-repros list amp` lists its reproducers"),
         (("run", "repros/amp/unscale_twicee.py"), "did you mean amp/unscale_twice"),
         (("run", "--device", "gpu"), "'gpu' is not one of 'cpu', 'cuda', 'mps'"),
         (("run", "--repaet", "3"), "Did you mean '--repeat'?"),

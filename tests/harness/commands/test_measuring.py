@@ -197,7 +197,7 @@ def test_a_release_that_fails_does_not_stop_the_next_one(root, folder, made, mon
         (
             ("bisect", "amp/scaler_on_mps_needs_float64"),
             2,
-            "does not concern cpu; its header names mps",
+            "does not apply to cpu; its header names mps",
         ),
     ],
 )
