@@ -37,13 +37,13 @@ RECORDS = PACKAGE / "records"
 KINDS = ("error", "silent", "crash", "hang", "leak", "oom")
 ORIGINS = {  # the origin of a failure -> its meaning
     "torch": "a bug of PyTorch",
-    "design": "PyTorch works so by design",
+    "design": "PyTorch works this way by design",
     "usage": "a mistake in the calling code that PyTorch does not catch",
 }
 LEVELS = {  # the level of a `scan` finding -> its meaning
-    "error": "it raises, or trains or measures something wrong",
+    "error": "it raises an error, or trains or measures something wrong",
     "warning": "it does so under a condition that occurs in practice",
-    "note": "it matters little, or reading cannot decide",
+    "note": "its effect is small, or reading the code cannot decide",
 }
 FILL_IN = "FILL IN"  # marks the lines of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
@@ -471,7 +471,7 @@ def _rule(table: dict[str, Any]) -> list[str]:
 
 
 def _when(table: dict[str, Any]) -> list[str]:
-    return [] if "rule" in table else ["without `rule` nothing reads it"]
+    return [] if "rule" in table else ["without `rule`, nothing reads it"]
 
 
 def _retired(table: dict[str, Any]) -> list[str]:
@@ -506,7 +506,7 @@ def _requires_on(table: dict[str, Any]) -> list[str]:
 
 def _right_requires(table: dict[str, Any]) -> list[str]:
     if "right" not in table:
-        return ["without `right` nothing needs it"]
+        return ["without `right`, nothing needs it"]
     if _is_specifier(table["right_requires"]):
         return []
     return [f"{table['right_requires']!r} is not a PEP 440 specifier"]

@@ -31,8 +31,8 @@ PLACES_OF_DEVICES = (
     ("reference_fixes/amp.py", r'kind not in \([^)]*"{name}"', "choose_precision() refuses it"),
     ("reference_fixes/checkpoints.py", r'states\["{name}"\] =', "its random state is not saved"),
     ("reference_fixes/memory.py", r"\b{name}\.empty_cache\(\)", "its cache is never emptied"),
-    ("README.md", r"nox -s tests-{name}`", "no word on how to run the tests on it"),
-    ("README.md", r"For [^.]*\b{NAME}\b[^.]* headers rely on", "no word on what headers rely on"),
+    ("README.md", r"nox -s tests-{name}`", "nothing says how to run the tests on it"),
+    ("README.md", r"For [^.]*\b{NAME}\b[^.]* headers rely on", "nothing says what headers rely on"),
 )
 WORKFLOW = ".github/workflows/matrix.yml"
 

@@ -91,7 +91,7 @@ from .. import needs
 
 @needs("{FILL_IN}: a word without which no file has the failure")
 def {{name}}(code: Code) -> Iterator[Hit]:
-    for call in code.all(ast.Call):  # {FILL_IN}: the places, as in a neighbour of {{family}}/
+    for call in code.all(ast.Call):  # {FILL_IN}: the places, as in a neighbor of {{family}}/
         yield Hit(call, "{FILL_IN}: what happens here, a clause in the user's own names")
 '''
 CASES = f"""\
@@ -107,7 +107,7 @@ def {{name}}_in_another_form():
 
 
 def near_miss():
-    pass  # {FILL_IN}: code that looks like it and is right, without a mark; several of these
+    pass  # {FILL_IN}: similar code that is right, without that comment; several of these
 """
 HEADER_OF_A_RULE = f"""\
 # rule = "{FILL_IN}: {" | ".join(LEVELS)}"

@@ -419,7 +419,9 @@ def cite(
     measured = text.Measured.load(records := options.records())
     if id is None:
         if upstream and (venue or version or run_it or python or device):
-            raise click.UsageError("name a bug from the list: torch-repros cite ID --upstream --run")
+            raise click.UsageError(
+                "name a bug from the list: torch-repros cite ID --upstream --run"
+            )
         if not upstream:
             raise click.UsageError(
                 "name a reproducer: torch-repros cite amp/unscale_twice\n"

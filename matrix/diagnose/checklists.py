@@ -1,7 +1,7 @@
 """Reads checklists.toml, which orders the steps for a vague symptom, and steps/NAME.toml.
 
 A step is a few lines of code that a user runs with the objects of the training program, and the
-outcomes that they can have. tests/diagnose/ runs each step on a healthy and on a broken program.
+possible outcomes. tests/diagnose/ runs each step on a healthy and on a broken program.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ NAMES = {
     "val_loader": "the DataLoader for validation",
     "loss_fn": "the loss: loss_fn(model(x), y)",
     "optimizer": "the optimizer",
-    "device": "the device of the model",
-    "scheduler": "the scheduler of the learning rate",
+    "device": "the model's device",
+    "scheduler": "the learning rate scheduler",
     "train_step": "the body of your loop as a function: train_step(x, y)",
     "evaluate": "your function that returns the accuracy, from 0 to 1: evaluate(model, val_loader)",
     "make_model": "a function without arguments that creates the model",
@@ -126,7 +126,7 @@ def load() -> list[Checklist]:
 
 
 def problems(ids: set[str]) -> list[str]:
-    """One line per problem, such as an unknown key, an unknown id, or a step that no list has."""
+    """One line per problem, such as an unknown key, an unknown id, or a step that is in no list."""
     try:
         read_steps, read_checklists = list(_read_steps()), list(_read_checklists())
     except toml.TOMLDecodeError as error:

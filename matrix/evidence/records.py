@@ -82,7 +82,7 @@ def _read_file(path: Path) -> tuple[list[Record], list[str]]:
         return [], [f"{path}:1: cannot be read: {why}"]
     if conflict := re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.M):
         line = text.count("\n", 0, conflict.start()) + 1
-        return [], [f"{path}:{line}: the mark of an unresolved merge conflict: {conflict[1]}"]
+        return [], [f"{path}:{line}: a marker of an unresolved merge conflict: {conflict[1]}"]
     try:
         raw = _json(text)
     except (ValueError, RecursionError) as error:

@@ -46,7 +46,7 @@ def _text(value: Any) -> str | None:
         return f"is longer than {LONGEST} characters"
     if value.isascii() and value.isprintable():  # usually true; ten times faster than printable()
         return None
-    return "holds characters that cannot be printed" if printable(value) != value else None
+    return "contains characters that cannot be printed" if printable(value) != value else None
 
 
 def _text_or_null(value: Any) -> str | None:
@@ -75,7 +75,7 @@ def _is_plain(fact: Any) -> bool:
 def _build_facts(value: Any) -> str | None:
     """Checks the facts about the build that are not in the file's name."""
     if isinstance(value, dict) and set(value) != set(BUILD):
-        return f"has other keys than {', '.join(BUILD)}"
+        return f"has keys other than {', '.join(BUILD)}"
     return _facts(value)
 
 

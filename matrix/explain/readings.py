@@ -23,14 +23,14 @@ def memory(*sizes: str) -> str:
     asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
     if asked > total:
         return (
-            f"{asking} were asked for at once, more than the {whole} of the GPU: "
+            f"{asking} were requested at once, more than the GPU's {whole}: "
             "look at the shapes in the line that raises."
         )
     # printed sizes are rounded to two decimals
     if unused >= 0.99 * asked and unused > 0.1 * (tensors + unused):
         return (
             f"fragmentation: PyTorch has reserved far more than the {held} that tensors hold, "
-            f"and no piece of it is {asking} long. Set PYTORCH_CUDA_ALLOC_CONF="
+            f"and no piece of it is as large as {asking}. Set PYTORCH_CUDA_ALLOC_CONF="
             "expandable_segments:True (max_split_size_mb:128 before torch 2.1)."
         )
     if total - free - tensors - unused > 0.5 * total:
@@ -39,8 +39,8 @@ def memory(*sizes: str) -> str:
             "other processes hold most of the GPU (nvidia-smi)."
         )
     return (
-        f"tensors hold {held} of {whole} and {asking} more do not fit: it is not fragmentation, so "
-        "fewer or smaller tensors have to be alive at this line."
+        f"tensors hold {held} of {whole}, and {asking} more do not fit: it is not fragmentation, "
+        "so fewer or smaller tensors have to be alive at this line."
     )
 
 
@@ -86,7 +86,7 @@ def two_shapes(target: str, input: str) -> str:
         for dim in reversed(range(len(longer))):
             if longer[dim] == 1 and longer[:dim] + longer[dim + 1 :] == shorter:
                 return (
-                    f"the {more} has one dimension more, of size 1: "
+                    f"the {more} has one more dimension, of size 1: "
                     f"{more}.squeeze({dim}) or {less}.unsqueeze({dim})."
                 )
     if len(b) > 1 and b[:1] + b[2:] == a:
@@ -103,10 +103,10 @@ def parameter(name: str, saved: str, current: str) -> str:
     both = f"{name} is {_shown(a)} in the checkpoint and {_shown(b)} in the model"
     if 0 < len(a) <= 2 and a[1:] == b[1:]:
         return (
-            f"{both}: another number of classes or tokens. Build the model with {a[0]}, or leave "
-            "the layer out of the state dict and train it again."
+            f"{both}: a different number of classes or tokens. Build the model with {a[0]}, or "
+            "leave the layer out of the state dict and train it again."
         )
-    return f"{both}: the model that was saved was built with other sizes."
+    return f"{both}: the saved model was built with other sizes."
 
 
 def stacked(first: str, other: str, at: str) -> str:
@@ -114,8 +114,8 @@ def stacked(first: str, other: str, at: str) -> str:
     a, b = _sizes(first), _sizes(other)
     if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
         return (
-            f"the channels differ, {a[0]} in sample 0 and {b[0]} in sample {at}: grey or "
-            'transparent images among the others. Load every one with image.convert("RGB").'
+            f"the channels differ, {a[0]} in sample 0 and {b[0]} in sample {at}: some images are "
+            'gray or transparent. Load every image with image.convert("RGB").'
         )
     if len(a) == len(b) and a:
         dims = [dim for dim in range(len(a)) if a[dim] != b[dim]]
@@ -133,7 +133,7 @@ def channels(weight: str, input: str, wanted: str, given: str) -> str:
         order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
         return f"the channels come last in {_shown(sizes)}: x.permute({order}).contiguous()."
     if (wanted, given) in (("3", "1"), ("3", "4")):
-        return 'grey or transparent images: load them with image.convert("RGB").'
+        return 'gray or transparent images: load them with image.convert("RGB").'
     return ""
 
 

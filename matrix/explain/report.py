@@ -29,8 +29,8 @@ EXPECTED = {
     "silent": "the right result, as with the control, or an error that says why there is none.",
     "crash": "no crash, as with the control.",
     "hang": "it ends, as the control does.",
-    "leak": "the memory is given back, as with the control.",
-    "oom": "the memory is given back and the step fits, as with the control.",
+    "leak": "the memory is freed, as with the control.",
+    "oom": "the memory is freed and the step fits, as with the control.",
 }
 _TRACKED = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull|discussions)/(\d+)")
 # Characters that Markdown treats as markup outside of backticks, as in "a hook of __init__".
@@ -189,7 +189,7 @@ def _refuse_as_new(reproducer: Reproducer, states: States) -> None:
     if reproducer.upstream != UNREPORTED:
         where = "\n  ".join(map(_numbered, reports))
         raise ReportError(
-            f"{id} is reported already:\n  {where}\n"
+            f"{id} has already been reported:\n  {where}\n"
             f"  to write a report that names these: torch-repros cite {id}"
         )
     if not since(reproducer, states):

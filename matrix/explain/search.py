@@ -227,7 +227,7 @@ def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """The words that say something, each once."""
+    """The meaningful words, each once."""
     words = dict.fromkeys(re.findall(r"[^\W_]+", text))
     return [word for word in words if word not in STOP_WORDS]
 

@@ -167,7 +167,10 @@ def causes(
     ordered = sorted(answer.causes, key=lambda cause: cause.see in absent)
     heading = "Check this cause:" if len(ordered) == 1 else "Check these causes, most likely first:"
     if not answer.was_raised:
-        heading = "No run here raised this message. Its causes by their sources, most likely first:"
+        heading = (
+            "No run here raised this message. Its causes according to their sources, most likely "
+            "first:"
+        )
     blocks = []
     for position, cause in enumerate(ordered, 1):
         lines = ["", f" {position}. {cause.cause}", f"    {cause.check}"]

@@ -39,7 +39,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         usable = [name for name in wanted if worker.devices[name]["ok"]]
         if not usable:
             why = "; ".join(unusable(name, worker.devices[name]["reason"]) for name in wanted)
-            raise runner.RunnerError(f"{reproducer.id} concerns {', '.join(wanted)}: {why}")
+            raise runner.RunnerError(f"{reproducer.id} applies to {', '.join(wanted)}: {why}")
         report = runner.run([reproducer], worker, tuple(usable))
     results = [result for result in report.results if result.runs]
     # prefer a device that shows the failure

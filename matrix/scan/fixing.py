@@ -57,7 +57,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
     edits: list[Edit] = []  # sorted by position
     apart: list[Finding] = []
     for finding in findings:
-        near = {edit: _neighbours(edits, edit) for edit in finding.edits}
+        near = {edit: _neighbors(edits, edit) for edit in finding.edits}
         new = [edit for edit in near if edit not in near[edit]]
         if near and not any(_touch(edit, other) for edit in new for other in near[edit]):
             apart.append(finding)
@@ -133,7 +133,7 @@ def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
         raise NotFixed(f"{path}: {str(error) or 'checking it takes too long'}") from None
 
 
-def _neighbours(edits: list[Edit], edit: Edit) -> list[Edit]:
+def _neighbors(edits: list[Edit], edit: Edit) -> list[Edit]:
     """The edits directly before and after this edit. The first of them may be the edit itself."""
     at = bisect(edits, edit)
     return edits[max(0, at - 1) : at + 1]

@@ -150,8 +150,8 @@ class Site:
             "index.html",
             "index.html",
             "Why does my PyTorch training fail? - torch-repros",
-            "Paste a PyTorch traceback and get its cause, its fix, and the releases of torch that "
-            f"have it: {len(shown)} failures of training, from torch {minors[0]} to {minors[-1]}.",
+            "Paste a PyTorch traceback and get its cause, its fix, and the affected releases of "
+            f"torch: {len(shown)} failures of training, from torch {minors[0]} to {minors[-1]}.",
             failures=shown,
             families=list(dict.fromkeys(failure.family for failure in shown)),
             kinds=[kind for kind in KINDS if any(failure.kind == kind for failure in shown)],

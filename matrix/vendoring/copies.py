@@ -158,7 +158,7 @@ def read(folder: Path) -> tuple[list[Copy], list[str]]:
         else:
             copies += [copy] if copy else []
     if not copies and not problems:
-        hint = f"`torch-repros vendor FAMILY --into {folder}` makes some"
+        hint = f"`torch-repros vendor FAMILY --into {folder}` creates some"
         raise VendorError(f"{folder}: no vendored files here; {hint}")
     return copies, problems
 

@@ -157,7 +157,7 @@ READ = [
     ),
     (
         NEW_OOM.format("149.01 GiB", "79.10 GiB", "50.00 GiB", "1.20 GiB", "10.00 MiB"),
-        "149.01 GiB were asked for at once",
+        "149.01 GiB were requested at once",
     ),
     (
         OLD_OOM.format("2.00 GiB", "23.70 GiB", "5.00 GiB", "1.20 GiB", "20.00 GiB"),
@@ -198,11 +198,11 @@ READ = [
     ),
     (
         LOADING.format("fc.weight", "1000, 512", "10, 512"),
-        "fc.weight is [1000, 512] in the checkpoint and [10, 512] in the model: another number of classes",
+        "fc.weight is [1000, 512] in the checkpoint and [10, 512] in the model: a different number of classes",
     ),
     (
         LOADING.format("fc.bias", "1000", "10"),
-        "another number of classes or tokens. Build the model with 1000",
+        "a different number of classes or tokens. Build the model with 1000",
     ),
     (LOADING.format("up.weight", "64, 32", "64, 48"), "built with other sizes"),
     (LOADING.format("conv.weight", "64, 3, 7, 7", "32, 3, 7, 7"), "built with other sizes"),

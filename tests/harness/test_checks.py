@@ -168,8 +168,8 @@ def test_every_place_that_lacks_a_new_device_is_a_problem():
     assert [(file, why.strip()) for file, _, _, why in said] == [
         ("reference_fixes/amp.py", "choose_precision() refuses it"),
         ("reference_fixes/checkpoints.py", "its random state is not saved"),
-        ("README.md", "no word on how to run the tests on it"),
-        ("README.md", "no word on what headers rely on"),
+        ("README.md", "nothing says how to run the tests on it"),
+        ("README.md", "nothing says what headers rely on"),
         (".github/workflows/matrix.yml", "no input names its runner"),
     ]  # memory.py is not listed, because it already supports xpu
 

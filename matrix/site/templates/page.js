@@ -180,12 +180,12 @@ const READINGS = {
   memory(...given) {
     const [asked, total, free, tensors, unused] = [0, 2, 4, 6, 8].map((at) => bytes(given[at], given[at + 1]));
     const [asking, whole, , held] = [0, 2, 4, 6].map((at) => `${given[at]} ${given[at + 1]}`);
-    if (asked > total) return `${asking} were asked for at once, more than the ${whole} of the GPU: look at the shapes in the line that raises.`;
+    if (asked > total) return `${asking} were requested at once, more than the GPU's ${whole}: look at the shapes in the line that raises.`;
     if (unused >= 0.99 * asked && unused > 0.1 * (tensors + unused)) {
-      return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, and no piece of it is ${asking} long. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
+      return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, and no piece of it is as large as ${asking}. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
     }
     if (total - free - tensors - unused > 0.5 * total) return `tensors of this process hold only ${held} of ${whole}: other processes hold most of the GPU (nvidia-smi).`;
-    return `tensors hold ${held} of ${whole} and ${asking} more do not fit: it is not fragmentation, so fewer or smaller tensors have to be alive at this line.`;
+    return `tensors hold ${held} of ${whole}, and ${asking} more do not fit: it is not fragmentation, so fewer or smaller tensors have to be alive at this line.`;
   },
   memory_reserved(...given) {
     const unused = Math.max(0, bytes(...given.slice(8)) - bytes(...given.slice(4, 6)));
@@ -208,7 +208,7 @@ const READINGS = {
     const [a, b] = [sizesOf(target), sizesOf(input)];
     for (const [one, other, more, less] of [[b, a, "input", "target"], [a, b, "target", "input"]]) {
       for (let dim = one.length - 1; dim >= 0; dim--) {
-        if (one[dim] === 1 && same(without(one, dim), other)) return `the ${more} has one dimension more, of size 1: ${more}.squeeze(${dim}) or ${less}.unsqueeze(${dim}).`;
+        if (one[dim] === 1 && same(without(one, dim), other)) return `the ${more} has one more dimension, of size 1: ${more}.squeeze(${dim}) or ${less}.unsqueeze(${dim}).`;
       }
     }
     if (b.length > 1 && same(without(b, 1), a)) return `the input has ${b[1]} numbers where the target has one: if that is a class index, cross_entropy takes it as it is, and other losses need it one-hot.`;
@@ -217,13 +217,13 @@ const READINGS = {
   parameter(name, saved, current) {
     const [a, b] = [sizesOf(saved), sizesOf(current)];
     const both = `${name} is ${shown(a)} in the checkpoint and ${shown(b)} in the model`;
-    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: another number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it again.`;
-    return `${both}: the model that was saved was built with other sizes.`;
+    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: a different number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it again.`;
+    return `${both}: the saved model was built with other sizes.`;
   },
   stacked(first, other, at) {
     const [a, b] = [sizesOf(first), sizesOf(other)];
     if (a.length === 3 && b.length === 3 && same(a.slice(1), b.slice(1)) && [a[0], b[0]].every((count) => [1, 3, 4].includes(count))) {
-      return `the channels differ, ${a[0]} in sample 0 and ${b[0]} in sample ${at}: grey or transparent images among the others. Load every one with image.convert("RGB").`;
+      return `the channels differ, ${a[0]} in sample 0 and ${b[0]} in sample ${at}: some images are gray or transparent. Load every image with image.convert("RGB").`;
     }
     if (!a.length || a.length !== b.length) return "";
     const dims = a.map((_, dim) => dim).filter((dim) => a[dim] !== b[dim]);
@@ -235,7 +235,7 @@ const READINGS = {
       const order = [0, spatial + 1, ...sizes.slice(2).map((_, at) => at + 1)];
       return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).contiguous().`;
     }
-    return wanted === "3" && ["1", "4"].includes(given) ? 'grey or transparent images: load them with image.convert("RGB").' : "";
+    return wanted === "3" && ["1", "4"].includes(given) ? 'gray or transparent images: load them with image.convert("RGB").' : "";
   },
   batches(given, wanted) {
     const [a, b] = [Number(given), Number(wanted)];
@@ -446,7 +446,7 @@ function filter(data) {
   if (minor && !old) sum += `${value("standing") ? "" : ", still there"} on torch ${minor}: ${measured} measured, ${expected} expected but not measured`;
   if (old) {
     const lists = Object.entries(data.headings).map(([change, heading]) => `${heading}: ${counted[change] || "nothing"}`);
-    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both, with the same message or another: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
+    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both, with the same message or another: ${counted.same || "nothing"}`, `Not known, because it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
   }
   document.getElementById("count").textContent = sum;
   const query = new URLSearchParams(CONTROLS.filter(value).map((id) => [id, value(id)]));

@@ -320,7 +320,9 @@ def test_no_more_answers_than_wanted_are_listed():
 def test_what_does_not_fit_is_marked_as_a_guess():
     result = call("search", "the fan of my laptop is as loud as a vacuum cleaner")
     assert result.exit_code == 1
-    assert result.output.startswith("Nothing here fits these words.\nThe closest entries by their words")
+    assert result.output.startswith(
+        "Nothing here fits these words.\nThe closest entries by their words"
+    )
     assert result.output.count("  fix: ") <= answering.GUESSES
     assert "(this is it)" not in result.output
     assert "(perhaps)" not in result.output

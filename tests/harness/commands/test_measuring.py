@@ -618,7 +618,7 @@ def test_bad_values_and_bad_files_are_named_and_everything_else_is_merged(folder
     result = call("merge", tmp_path / "a", "--records", folder)
     assert result.exit_code == 1
     assert "amp/one: date: '2099-01-01' is not between" in result.output
-    assert "cpu_broken.json:1: the mark of an unresolved merge conflict" in result.output
+    assert "cpu_broken.json:1: a marker of an unresolved merge conflict" in result.output
     assert verdicts_of(folder) == {
         ("2.4", "amp/one"): ("reproduced", "2026-01-01"),
         ("2.4", "amp/two"): ("reproduced", "2026-02-02"),

@@ -224,7 +224,7 @@ def test_what_is_reported_is_not_offered_as_new(planted, link):
         written(reproducer, records, upstream=True)
     number = link.removeprefix("https://github.com/").replace("/issues/", "#")
     assert str(refused.value).splitlines() == [
-        "amp/one is reported already:",
+        "amp/one has already been reported:",
         f"  {number}: {link}",
         "  to write a report that names these: torch-repros cite amp/one",
     ]

@@ -35,7 +35,7 @@ def test_the_device_on_which_the_bug_shows_is_reported(root, monkeypatch):
 
 def test_nothing_observed_says_why(root):
     plant(root, "planted/one", RETURNS.format("boom"), affected='{ mps = ">=1.13" }')
-    with pytest.raises(RunnerError, match="concerns mps: .* the stub has no mps"):
+    with pytest.raises(RunnerError, match="applies to mps: .* the stub has no mps"):
         observe.measured_here(catalog.load(root)[0], sys.executable, None)
     plant(root, "planted/one", RETURNS.format("boom"), requires='">=99"')
     with pytest.raises(NothingObserved, match="cannot be run here: needs torch >=99"):
