@@ -41,7 +41,7 @@ ORIGINS = {  # the origin of a failure -> its meaning
     "usage": "a mistake in the calling code that PyTorch does not catch",
 }
 LEVELS = {  # the level of a `scan` finding -> its meaning
-    "error": "it raises an error, or trains or measures something wrong",
+    "error": "it raises an error, trains incorrectly or measures the wrong thing",
     "warning": "it does so under a condition that occurs in practice",
     "note": "its effect is small, or reading the code cannot decide",
 }

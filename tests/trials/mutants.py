@@ -266,7 +266,7 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
         f"torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`.",
         "Each mutant of `reference_fixes/<family>.py` is tested only with",
         "`tests/fixes/test_<family>.py`. A mutant that hangs counts as killed. Code outside functions is",
-        "not mutated. A change by hand breaks a promise that mutmut cannot break;",
+        "not mutated. A manual change breaks a promise that mutmut cannot break;",
         "`tests/trials/changes/` lists these changes. Each survivor is explained below.",
         "",
         table(HEADER, rows, numbers=HEADER[1:]),

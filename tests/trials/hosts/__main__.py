@@ -25,7 +25,7 @@ def render(results: Sequence[Row]) -> str:
         "# The fixes inside other trainers",
         "",
         f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, Python",
-        f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of each",
+        f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of their",
         "host, with the fixes in the loop, hooks or callbacks. The results are compared with those of the",
         "host itself, of plain torch, or of a single process. The same run checks the behavior of the host",
         "without the fixes. If this behavior was not checked, the column is empty.",

@@ -225,7 +225,7 @@ def render(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
             f"collections of questions. {len(asked) + LEFT_OUT} cases were taken from {len(addresses)} of them, and "
             f"{len(asked)} of these cases can occur in a program",
             "that trains with PyTorch. For each, a reader decided from the docstrings whether a reproducer, or a cause of a",
-            "message, has the same cause and the same failure, so that someone with the case would cure it. The same area",
+            "message, has the same cause and the same failure, so that its fix would cure the case. A failure in the same area",
             "is not enough. Where a list leaves the cause open, the reader used its source, if it was available.",
             "",
             "`tests/trials/outside/cases.jsonl` has the cause of each case in our words, the ids that cover it, and the",

@@ -134,7 +134,7 @@ def problems(results: Found) -> list[str]:
 
 def render(results: Found) -> str:
     lines = [
-        "# Other libraries under the same properties",
+        "# Other libraries tested for the same properties",
         "",
         f"`{COMMAND}` writes this page. It tests the reference fixes, torch itself, released libraries and",
         "five published write-ups of similar fixes for the same properties with generated examples, on the",
