@@ -51,13 +51,13 @@ ORDER BY score LIMIT 100
 HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
 IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
-# How well a result must fit (from 0 to 1), and what is said of it.
+# How well a result must fit (from 0 to 1), and what is said about it.
 SURE = "this is it"
 FITS = {0.65: SURE, 0.6: "perhaps"}
 # The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
 # about another library, an installation or a driver.
 FITS_ELSEWHERE = {0.8: "perhaps"}
-GUESS = ""  # what is said of any other result
+GUESS = ""  # what is said about any other result
 # The fit of a checklist that comes before all reproducers.
 VAGUE = 0.75
 # For its rank, a phrase that is wholly in a longer query counts more than one with the whole query.

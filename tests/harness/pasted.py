@@ -213,7 +213,7 @@ READ = [
     (STACK.format("3, 200, 200", "1, 200, 200"), "3 in sample 0 and 1 in sample 13"),
     (STACK.format("3, 1088, 773", "3, 384, 480"), "differs from sample 0 in dim 1, 2"),
     (STACK.format("17", "9"), "in dim 0"),
-    (CONV.format("16, 3, 3, 3", "1, 4, 345, 514", 3, 4), "grey or transparent"),
+    (CONV.format("16, 3, 3, 3", "1, 4, 345, 514", 3, 4), "gray or transparent"),
     (CONV.format("16, 3, 3, 3", "1, 345, 514, 3", 3, 345), "x.permute(0, 3, 1, 2).contiguous()"),
     (CONV.format("16, 8, 3", "4, 100, 8", 8, 100), "x.permute(0, 2, 1).contiguous()"),
     (BATCH.format(324, 4), "324 = 81 x 4"),

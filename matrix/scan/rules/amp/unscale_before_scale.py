@@ -23,7 +23,8 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
         if before and not any(_scales(code, node) for node in places):
             yield Hit(
                 step,
-                f"{source(step.func, 40)}() raises an error because scale() did not scale the loss",
+                f"{source(step.func, 40)}() raises an error because the loss was not scaled by "
+                "scale()",
             )
 
 
