@@ -293,7 +293,7 @@ def site_tests(session: nox.Session) -> None:
     session.install("-e", ".[site-tests]")
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         session.run("playwright", "install", "--with-deps", "chromium")
-    session.run("python", "-m", "pytest", "tests/page", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "auto", "tests/page", *session.posargs)
 
 
 @nox.session

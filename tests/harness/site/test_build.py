@@ -322,9 +322,8 @@ def test_no_address_is_made_up(built, tmp_path):
 
 @pytest.mark.xdist_group("whole")
 def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(whole):
-    groups = [
-        failure.Group(one, {each.id: each for each in catalog.load()}) for one in causes.load()
-    ]
+    by_id = {one.id: one for one in catalog.load()}
+    groups = [failure.Group(one, by_id) for one in causes.load()]
     assert len({group.name for group in groups}) == len(groups)
     for group in groups:
         if not group.texts and not group.reproducers:  # found only by its words
