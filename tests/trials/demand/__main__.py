@@ -296,7 +296,7 @@ def render(
         f"`search` receives the question in our words, written before the search, and the first {FIRST} results count,",
         "including those that it calls guesses. A thread is *led to the cause* by a reproducer, by a list that contains",
         "the cause, or by a checklist whose first three steps would show it. A reader who had written none of the",
-        "answers judged this. Phrases and checklists were changed for one half only.",
+        "answers judged this. Phrases and checklists were changed for only one half.",
         "",
         table(
             ("outcome", "sealed", "tuned on"),
