@@ -25,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""All shapes are right and the loss falls, but tokens that are far apart never attend to each other.
+"""All shapes are right, but tokens that are far apart never attend to each other.
 
 view() does not move values (hyunwoongko/transformer#15). With two heads, the first head gets the
 first half of the tokens with all their features, and the second head gets the other half. A view as

@@ -1,4 +1,4 @@
-"""A classifier with a penalty on its weights, against the sign of each weight added to its gradient."""
+"""A classifier with a penalty on its weights, against a gradient with the sign of each weight."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Training that resumes from a checkpoint in a model with its own initialization, against a copy."""
+"""Training that resumes in a model with its own initialization, against the same without it."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Fine-tuning of a head and a norm on a frozen backbone, against an optimizer without the backbone."""
+"""Fine-tuning of a head and a norm, against a backbone that is frozen with requires_grad_()."""
 
 import torch
 
@@ -23,9 +23,9 @@ def start(t):
 
 def train(t, model):
     t.groups = [
-        {"params": [p for p in t.model.norm.parameters()], "lr": 0.1},
+        {"params": list(t.model.norm.parameters()), "lr": 0.1},
         {"params": [p for p in t.model.backbone.parameters() if p.requires_grad], "lr": 0.1},
-        {"params": [p for p in t.model.head.parameters()], "lr": 0.05},
+        {"params": list(t.model.head.parameters()), "lr": 0.05},
     ]
     for x, y in t.batches * 2:
         t.optimizer.zero_grad()
