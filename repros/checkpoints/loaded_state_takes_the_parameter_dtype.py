@@ -34,9 +34,10 @@ weights in float32 beside float16 or bfloat16 weights continues in low precision
 updates are rounded away. Casting back to float32 does not restore the lost digits
 (facebookresearch/fairscale#50).
 
-The corrected lines are for an optimizer that makes its state in float32 itself. Adam and the other
-optimizers of torch make it in the dtype of the weights, and Adam raises an error if float32 state
-meets bfloat16 weights. State in nested dictionaries needs the same treatment.
+The corrected lines are for an optimizer that makes its state in float32 itself. The optimizers of
+torch make it in the dtype of the weights, except for mu_product of NAdam and eta and mu of ASGD.
+Adam raises an error if float32 averages meet bfloat16 weights. State in nested dictionaries needs
+the same treatment.
 """
 
 import torch

@@ -33,7 +33,7 @@ The density of the action is that of u divided by the derivative of tanh at u, w
 never falls below log(0.42), although the right one has no bound. For small actions the two almost
 agree. The corrected lines compute the same logarithm from u (openai/spinningup), because 1 -
 action² is 0 in float32 from |u| = 9.1 on. Sum over the action dimensions after that. For an action
-that is then multiplied by a bound, also subtract the logarithm of the bound
+that is then multiplied by a bound, also subtract the logarithm of the bound in each dimension
 (boyu-ai/Hands-on-RL#121).
 """
 

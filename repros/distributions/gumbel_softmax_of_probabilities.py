@@ -19,7 +19,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The samples are almost uniform, however sure the model is.
+"""The samples vary too much, however sure the model is.
 
 gumbel_softmax() expects unnormalized log-probabilities (docs) and cannot check them. Probabilities
 differ by at most 1, so among three classes the likeliest is drawn with a frequency of at most 0.58.

@@ -23,10 +23,9 @@
 
 The third argument is the variance (docs: torch.nn.GaussianNLLLoss), while
 torch.distributions.Normal() takes a standard deviation. Errors of 2 are predicted as 4, and errors
-of 0.1 as 0.01, so intervals are too wide or too narrow. The weight of each sample in the loss of
-the mean is wrong too. If the model predicts the logarithm of the variance, pass log_var.exp(): a
-log-variance raises an error only if one of its values is negative. A model that was trained with
-the wrong line keeps its use if its output is read as a variance.
+of 0.1 as 0.01, so intervals are too wide or too narrow. If the model predicts the logarithm of the
+variance, pass log_var.exp(): a log-variance raises an error only if one of its values is negative.
+A model that was trained with the wrong line keeps its use if its output is read as a variance.
 """
 
 import torch

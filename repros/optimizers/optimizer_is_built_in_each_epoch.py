@@ -29,8 +29,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training works, but each epoch starts as slowly as the first, and Adam repeats its bias
-correction.
+"""Training works, but SGD with momentum starts each epoch as slowly as the first, and Adam starts
+each epoch with a step as large as the learning rate.
 
 The momentum, and the averages and step count of Adam, belong to the optimizer object and not to the
 parameters, so a new object starts from zero. This often happens in a function that trains one epoch

@@ -22,7 +22,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Half of the features depend on the last step alone, so the second direction adds almost nothing.
+"""With one layer, half of the features depend on the last step alone, so the second direction adds
+almost nothing. With several layers, the other steps reach this half only through the layers below.
 
 The backward direction starts at the last step, and output is in the order of the input, so its
 final state is at output[:, 0] (docs: torch.nn.LSTM). In the state h, the last two entries are the

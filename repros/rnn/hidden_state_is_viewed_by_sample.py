@@ -27,9 +27,9 @@
 The state h has the shape (layers * directions, batch, hidden size), even with batch_first (docs:
 torch.nn.LSTM), and view() does not move values. The first rows therefore hold the forward states of
 several samples, and the last rows the backward states. An LSTM with several layers and one
-direction, a GRU and the state c have the same order. With a batch of one, or with one layer and one
-direction, both lines are equal, so a prediction of single samples differs from training. Weights
-that were trained like this have to be trained again.
+direction, a GRU and the state c have the same order. With one layer and one direction, both lines
+are equal. They are also equal for a batch of one, so a prediction of single samples differs from
+training. Weights that were trained like this have to be trained again.
 """
 
 import torch
