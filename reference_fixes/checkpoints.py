@@ -314,7 +314,7 @@ def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
         return value[back != value]
     most = torch.finfo(dtype)
     if torch.finfo(value.dtype).max <= most.max:
-        return value[:0]
+        return value.new_empty(0)
     # A number that is too large becomes inf, NaN or, with an 8-bit dtype in torch 2.13, the largest
     # number.
     cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))

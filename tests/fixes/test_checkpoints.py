@@ -382,13 +382,15 @@ def test_numbers_that_are_not_whole_are_not_cut_off():
         (torch.tensor([2.0, 65536.0]).bfloat16(), torch.float16, "65536.0"),
         (torch.tensor([1e300, -2.0], dtype=torch.float64), torch.float32, "1e+300"),
         (torch.tensor([1.0, 1e300j], dtype=torch.complex128), torch.complex64, "1e+300j"),
+        (torch.tensor(1e6), torch.float16, "1000000.0"),
+        (torch.tensor(0.5), torch.int64, "0.5"),
     ],
 )
 @pytest.mark.parametrize("sparse", [False, True])
 def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, lost, sparse):
     model = torch.nn.Module()
     model.register_buffer("kept", torch.zeros(2))
-    start = torch.zeros(2, dtype=dtype)
+    start = torch.zeros(value.shape, dtype=dtype)
     model.register_buffer("steps", start.to_sparse() if sparse else start)
     given = value.to_sparse() if sparse else value
     report = checkpoints.load_matching(model, {"kept": torch.ones(2), "steps": given})
@@ -408,6 +410,9 @@ def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, los
         (torch.tensor([0.1, 60000.0], dtype=torch.float16), torch.float64),
         (torch.tensor([65510.0, -65504.0]), torch.float16),  # the largest number is 65504
         (torch.tensor([0.1, float("inf")], dtype=torch.float16), torch.float32),
+        (torch.tensor(4.6, dtype=torch.float16), torch.float32),  # such as CLIP's logit_scale
+        (torch.tensor(4.6), torch.float16),
+        (torch.tensor(7.0), torch.int64),
         (torch.tensor([1.0, -3.0]), torch.int8),
         (torch.tensor([1.0, 0.0]), torch.bool),
         (torch.tensor([2**31 - 1, -(2**31)]), torch.int32),
