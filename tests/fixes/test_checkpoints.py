@@ -565,15 +565,19 @@ def test_a_sharded_model_takes_only_a_sharded_state(mesh):
 
 
 def test_sharded_weights_are_captured_each_its_own(mesh):
+    from torch.distributed import fsdp
+
     model = torch.nn.Sequential(linear(value=1.0), linear(value=2.0))
-    torch.distributed.fsdp.fully_shard(model, mesh=mesh)
+    fsdp.fully_shard(model, mesh=mesh)
     state = checkpoints.capture(model=model)["objects"]["model"]
     assert [state[f"{n}.bias"].full_tensor().tolist() for n in (0, 1)] == [[1.0] * 3, [2.0] * 3]
 
 
 def test_a_part_that_is_sharded_is_noticed_before_anything_is_loaded(mesh):
+    from torch.distributed import fsdp
+
     parts, plain = [torch.nn.Sequential(linear(), linear()) for _ in range(2)]
-    torch.distributed.fsdp.fully_shard(parts[1], mesh=mesh)
+    fsdp.fully_shard(parts[1], mesh=mesh)
     kept = parts[0].weight.detach().clone()
     with pytest.raises(ValueError, match="^1.weight of the model .* module.1.weight of the state"):
         checkpoints.load_matching(parts, prefixed("module.", plain.state_dict()))
