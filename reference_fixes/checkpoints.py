@@ -528,7 +528,8 @@ def _on_cpu(value: torch.Tensor, seen: dict[Any, torch.Tensor]) -> torch.Tensor:
     plain = type(value) is torch.Tensor and value.layout == torch.strided
     if not plain or value.is_quantized or not value.numel():
         return value.to("cpu", copy=True)
-    key = value.device, value.data_ptr(), value.dtype, value.shape, value.stride(), value.is_conj()
+    bits = value.is_conj(), value.is_neg()  # a conjugated or negated view has the same memory
+    key = value.device, value.data_ptr(), value.dtype, value.shape, value.stride(), bits
     if key not in seen:
         once = value[tuple(slice(None if step else 1) for step in value.stride())]
         seen[key] = once.to("cpu", copy=True).expand(value.shape)
