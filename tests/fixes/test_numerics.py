@@ -119,6 +119,7 @@ def flat(tensors):
 @example([[3e38], [-3e38]], 1.0, "SGD")
 @example([[3e38], [-3e38]], 1.0, "SGD fused")
 @example([[3e38]], 0.5, "SGD fused")
+@example([[3e38]] * 4, math.inf, "SGD")
 @example([[3e38]] * 4, math.inf, "SGD fused")
 def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, max_norm, name):
     parameters = with_gradients(rows, device)
