@@ -745,6 +745,16 @@ def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
     assert model.training
 
 
+@pytest.mark.parametrize("block", [rnn.restore_modes, rnn.no_grad_eval, rnn.differentiable_eval])
+def test_what_is_frozen_in_a_block_that_raises_keeps_its_mode(block):
+    model = nn.Sequential(nn.BatchNorm1d(2), nn.Dropout())
+    with pytest.raises(KeyError), block(model):
+        model[0]._before_freeze = True
+        model[0].eval()
+        raise KeyError
+    assert [part.training for part in model] == [False, True]
+
+
 def test_a_frozen_module_in_training_mode_gets_it_back():
     model = nn.BatchNorm1d(2)
     model._before_freeze = True
