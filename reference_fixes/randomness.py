@@ -90,7 +90,10 @@ def exponential_(
     # uniform_() may return 0, whose log1p is 0. Half of the next possible number replaces it.
     uniform.clamp_(min=torch.finfo(uniform.dtype).eps / 4)
     drawn = uniform.neg_().log1p_().div_(-rate)
-    return _fill(tensor, drawn.clamp_(min=torch.finfo(tensor.dtype).tiny))
+    info = torch.finfo(tensor.dtype)
+    # In float16, many numbers are subnormal. In wider dtypes, these may be flushed to zero.
+    least = info.tiny * info.eps if tensor.dtype == torch.float16 else info.tiny
+    return _fill(tensor, drawn.clamp_(min=least))
 
 
 def trunc_normal_(
