@@ -748,6 +748,14 @@ def test_views_get_their_values_back_before_they_are_converted(graph):
     assert model.weight.grad.dtype == torch.float64
 
 
+def test_a_block_starts_without_gradients_even_if_they_are_views():
+    model, bucket = nn.Linear(2, 1, bias=False), torch.full((2, 2), 7.0)
+    model.weight.grad = bucket[:1]
+    with memory.scratch_gradients(model):
+        model(torch.ones(1, 2)).sum().backward()
+        assert model.weight.grad.tolist() == [[1.0, 1.0]]
+
+
 def test_frozen_parameters_get_their_gradients_back():
     model = nn.Linear(2, 1).requires_grad_(False)
     model.weight.grad = before = torch.ones(1, 2)
