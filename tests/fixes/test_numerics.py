@@ -1709,6 +1709,27 @@ def test_a_model_with_a_new_layer_is_left_as_it_is(device):
     assert not torch.equal(model[0].weight, before[0])
 
 
+def test_a_part_that_cannot_go_back_keeps_no_other_part_from_it():
+    class Once:
+        loaded = 0
+
+        def state_dict(self):
+            return {}
+
+        def load_state_dict(self, state):
+            self.loaded += 1
+            if self.loaded > 1:
+                raise KeyError("of going back")
+
+    model = nn.Sequential(nn.Linear(1, 1))
+    saved = numerics.Snapshot(Once(), model)
+    nn.init.constant_(model[0].weight, 7.0)
+    model.append(nn.Linear(1, 1))
+    with pytest.raises(RuntimeError, match="Missing key"):
+        saved.restore()
+    assert model[0].weight.item() == 7.0
+
+
 def expanding(device):
     """A model with two expanded buffers, only one of which is in the state_dict."""
     model = nn.Linear(1, 1).to(device)
