@@ -2220,6 +2220,12 @@ def test_a_sampler_without_a_length_is_resumed():
     assert [numbers.tolist() for numbers in rest] == [[1], [2]]
 
 
+def test_a_pass_knows_how_many_batches_are_left():
+    for run, count in ((Resumable(), 3), (resumed_after(1)[1], 2)):
+        epoch = run.batches.counted(run.loader)
+        assert [epoch.left, *(epoch.left for _ in epoch)] == [*range(count, -1, -1)]
+
+
 def test_a_prefetcher_reads_ahead_inside():
     expected = epochs(Resumable(), 1)[0]
     run, again = Resumable(), Resumable(seed=99)
