@@ -748,7 +748,7 @@ def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
 @pytest.mark.parametrize("block", [rnn.restore_modes, rnn.no_grad_eval, rnn.differentiable_eval])
 def test_what_is_frozen_in_a_block_that_raises_keeps_its_mode(block):
     model = nn.Sequential(nn.BatchNorm1d(2), nn.Dropout())
-    with pytest.raises(KeyError), block(model):
+    with pytest.raises(KeyError), block(model):  # noqa: PT012
         model[0]._before_freeze = True
         model[0].eval()
         raise KeyError
