@@ -1202,6 +1202,13 @@ def test_a_group_that_was_added_later_is_clipped_too():
     assert [first.item(), later.item()] == pytest.approx([-0.6, -0.8], rel=1e-4)
 
 
+def test_a_parameter_that_is_frozen_after_backward_is_clipped_as_it_is_stepped():
+    frozen, other = parameter_with([3.0]), parameter_with([4.0])
+    frozen.requires_grad_(False)
+    amp.optimizer_step(sgd([frozen, other]), max_norm=1.0)
+    assert [frozen.item(), other.item()] == pytest.approx([-0.6, -0.8], rel=1e-4)
+
+
 def test_only_step_and_param_groups_of_an_optimizer_are_used():
     weight = parameter_with([2.0])
 
