@@ -150,6 +150,13 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
         torch.testing.assert_close(step / step.norm(), true / norm, rtol=1e-3, atol=1e-6)
 
 
+def test_a_parameter_that_is_frozen_after_backward_is_clipped_as_it_is_stepped(device):
+    frozen, other = with_gradients([[3.0], [4.0]], device)
+    frozen.requires_grad_(False)
+    numerics.clip_or_skip(torch.optim.SGD([frozen, other], lr=1.0), 1.0)
+    assert [frozen.item(), other.item()] == pytest.approx([-0.6, -0.8], rel=1e-4)
+
+
 @given(gradients, st.data())
 def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
     device, optimizer_name, rows, data
