@@ -2220,6 +2220,15 @@ def test_a_sampler_without_a_length_is_resumed():
     assert [numbers.tolist() for numbers in rest] == [[1], [2]]
 
 
+def test_a_loader_need_not_ask_for_more_than_the_last_batch():
+    class Loader:
+        def __iter__(self):
+            return (indices for _, indices in zip(range(3), iter(batches)))
+
+    batches = data_loading.ResumableBatches([[0], [1], [2]])
+    assert list(batches.counted(Loader())) == [[0], [1], [2]]
+
+
 def test_a_pass_knows_how_many_batches_are_left():
     for run, count in ((Resumable(), 3), (resumed_after(1)[1], 2)):
         epoch = run.batches.counted(run.loader)
