@@ -5,7 +5,7 @@ a test on every release of torch, or a source, for example because the message r
 that is not available for measurements. The other messages are raised by the reproducers in `see`,
 or have no pattern and are only found by their keywords. The messages in python.toml are errors of
 Python itself and of other libraries. They are only explained in a text that names torch, and after
-the other messages.
+the other messages. A `wrapper` passes on another error, and comes after that error.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ def _tables(value: object) -> str | None:
     return None if isinstance(value, list) and value else "is not a list of causes"
 
 
+def _is_true(value: object) -> str | None:
+    return None if value is True else "is not true"
+
+
 def _is_name(value: object) -> str | None:
     if isinstance(value, str) and re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", value):
         return None
@@ -64,6 +68,7 @@ class Group:
     texts: tuple[str, ...] = key(strings, default=())
     causes: tuple[Cause, ...] = key(_tables)  # the most likely cause first
     keywords: tuple[str, ...] = key(strings, default=())  # the symptom in the words of users
+    wrapper: bool = key(_is_true, default=False)  # it only passes on another error of the text
     path: Path
     line: int
 
@@ -81,6 +86,11 @@ class Group:
     def is_general(self) -> bool:
         """True for an error that is not torch's own."""
         return self.path.name == GENERAL
+
+    @property
+    def order(self) -> int:
+        """0 for torch's own errors, 1 for general errors, 2 for errors that pass on another."""
+        return 2 if self.wrapper else int(self.is_general)
 
     @property
     def was_raised(self) -> bool:

@@ -75,6 +75,12 @@ LIBRARY = (
 DEVICE = r"\b(?:cuda|mps)\b"  # if a message names it, causes that never occur there are omitted
 TORCH = (  # a text that does not name torch may be about any program
     r"torch|state_dict|dataloader|lightning|transformers|diffusers|accelerate|deepspeed|\.pth\b"
+    # libraries that are built on torch
+    r"|\btimm\b|\bmm(?:cv|det|seg|engine|pose|pretrain|action|selfsup)|\bmonai\b|\bnnunet|\bfastai\b"
+    r"|ultralytics|detectron2|fairseq|espnet|\bpeft\b|bitsandbytes|\bvllm\b|sglang|xformers"
+    r"|c10::|flash[-_]attn|\bskorch\b|kohya|comfyui|stable-diffusion|safetensors|huggingface|\bdgl\b"
+    r"|at::Tensor|gaussian[-_](?:splat|raster)|simple[-_]knn|nerfstudio|\bspconv\b|\bpcdet\b"
+    r"|mamba[-_]ssm|causal[-_]conv1d|selective_scan|\btrl\b|unsloth|(?:SFT|DPO|GRPO|PPO)Trainer"
 )
 LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
@@ -391,10 +397,10 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     """Explains the texts of a program. The last text is the most important.
 
-    Errors come before warnings, torch's errors before those of Python itself, and longer matches
-    before shorter matches. Among equal matches, the match nearest to the end comes first, because a
-    traceback names the error at its end. A single line is also compared with the reproducers'
-    symptoms, because some failures raise no error.
+    Errors come before warnings, torch's errors before those of Python itself, both before errors
+    that only pass on another, and longer matches before shorter matches. Among equal matches, the
+    match nearest to the end comes first, because a traceback names the error at its end. A single
+    line is also compared with the reproducers' symptoms, because some failures raise no error.
     """
     found: dict[str, Match] = {}
     for pattern, match in (pair for scan in scans for pair in scan.found.items()):
@@ -511,7 +517,7 @@ def _answers(
 
     def rank(found_in: tuple[Match, str, Group | None]) -> tuple[object, ...]:
         match, id, group = found_in
-        return match.warning, bool(group and group.is_general), match[1:3], id
+        return match.warning, group.order if group else 0, match[1:3], id
 
     for match, id, group in sorted(matches, key=rank):
         if id in answered or (group and group.name in answered):

@@ -328,6 +328,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "texts": group.texts,
                 "raised": group.was_raised,
                 "general": group.is_general,
+                "order": group.order,
                 "keywords": group.keywords,
                 "causes": [
                     {key: value for key, value in cause.as_json().items() if value}

@@ -145,8 +145,8 @@ function find(text, data) {
     if (match) hits.push({ id: "", match, group });
   }
   if (words) hits.push({ id: "", match: { warning: false, text: words.part, start: 0, line: "" }, group: words.group });
-  const general = ({ group }) => Boolean(group?.general);
-  hits.sort((a, b) => a.match.warning - b.match.warning || general(a) - general(b) || compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
+  const order = ({ group }) => group?.order ?? 0;
+  hits.sort((a, b) => a.match.warning - b.match.warning || order(a) - order(b) || compare(a.match, b.match) || (a.id < b.id ? -1 : Number(a.id > b.id)));
   const readings = readingsOf(text, data);
   const answers = [];
   const seen = new Set();

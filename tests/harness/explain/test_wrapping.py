@@ -85,9 +85,7 @@ def too_long(lines, reproducers):
         for line in (cause.wrong + "\n" + cause.right).splitlines()
     }
     return [
-        line
-        for line in long
-        if re.sub(r"^(?:wrong|right[^:]*): ", "", line.strip()) not in code
+        line for line in long if re.sub(r"^(?:wrong|right[^:]*): ", "", line.strip()) not in code
     ]
 
 
