@@ -75,12 +75,15 @@ LIBRARY = (
 DEVICE = r"\b(?:cuda|mps)\b"  # if a message names it, causes that never occur there are omitted
 TORCH = (  # a text that does not name torch may be about any program
     r"torch|state_dict|dataloader|lightning|transformers|diffusers|accelerate|deepspeed|\.pth\b"
-    # libraries that are built on torch
-    r"|\btimm\b|\bmm(?:cv|det|seg|engine|pose|pretrain|action|selfsup)|\bmonai\b|\bnnunet|\bfastai\b"
-    r"|ultralytics|detectron2|fairseq|espnet|\bpeft\b|bitsandbytes|\bvllm\b|sglang|xformers"
-    r"|c10::|flash[-_]attn|\bskorch\b|kohya|comfyui|stable-diffusion|safetensors|huggingface|\bdgl\b"
-    r"|at::Tensor|gaussian[-_](?:splat|raster)|simple[-_]knn|nerfstudio|\bspconv\b|\bpcdet\b"
-    r"|mamba[-_]ssm|causal[-_]conv1d|selective_scan|\btrl\b|unsloth|(?:SFT|DPO|GRPO|PPO)Trainer"
+)
+LIBRARIES = (  # libraries that are built on torch: a text that names one is about torch, too
+    r"\btimm\b|\bmmcv|\bmmdet|\bmmseg|\bmmengine|\bmmpose|\bmmpretrain|\bmmaction|\bmmselfsup"
+    r"|\bmonai\b|\bnnunet|\bfastai\b|ultralytics|detectron2|fairseq|espnet|\bpeft\b|bitsandbytes"
+    r"|\bvllm\b|sglang|xformers|c10::|at::Tensor|flash[-_]attn|\bskorch\b|kohya|comfyui"
+    r"|stable-diffusion|safetensors|huggingface|\bdgl\b|gaussian[-_](?:splat|raster)|simple[-_]knn"
+    r"|nerfstudio|\bspconv\b|\bpcdet\b|mamba[-_]ssm|causal[-_]conv1d|selective_scan|\btrl\b"
+    r"|unsloth|SFTTrainer|DPOTrainer|GRPOTrainer|PPOTrainer|nn\.Module|loss\.backward\(|optimizer\.step\("
+    r"|diffusion|webui|\byolo|whisper|pyannote|sentence_transformers|ForCausalLM|gradio"
 )
 LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
@@ -95,6 +98,7 @@ JS_DATA = {
     "readings": [[read.__name__, pattern] for pattern, read in READINGS],
     "device": DEVICE,
     "torch": TORCH,
+    "libraries": LIBRARIES,
     "blanks": BLANKS,
     "prefix": PREFIX,
     "torch_version": TORCH_VERSION,
@@ -378,7 +382,7 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     in_groups = [pattern for group in causes.load() for _, pattern, _ in group.patterns]
     readings = [pattern for pattern, _ in READINGS]
-    patterns = Patterns([*messages, *in_groups, *readings, TORCH])
+    patterns = Patterns([*messages, *in_groups, *readings, TORCH, LIBRARIES])
     result = Scan(patterns.found)
     for window, since in _windows(text):
         patterns.search(window, since)
@@ -437,7 +441,8 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
 
 def _groups(found: dict[str, Match]) -> list[Group]:
     """The messages that apply to the text: errors of Python itself only if the text names torch."""
-    return [group for group in causes.load() if TORCH in found or not group.is_general]
+    is_about_torch = TORCH in found or LIBRARIES in found
+    return [group for group in causes.load() if is_about_torch or not group.is_general]
 
 
 def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:

@@ -130,8 +130,8 @@ function ofGroup(group, match, named, found, readings, data) {
 function find(text, data) {
   const lines = clean(text, data);
   const inGroups = data.causes.flatMap((group) => [...group.texts, ...group.causes.flatMap(({ supports, excludes }) => [supports, excludes])]);
-  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean), data.torch], data);
-  const groups = data.causes.filter((group) => found.has(data.torch) || !group.general);
+  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean), data.torch, data.libraries], data);
+  const groups = data.causes.filter((group) => found.has(data.torch) || found.has(data.libraries) || !group.general);
   const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
   let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
   const inTexts = groups.some((group) => group.texts.some((pattern) => found.has(pattern)));
