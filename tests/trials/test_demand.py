@@ -125,7 +125,9 @@ def test_what_misses_its_share_is_a_problem() -> None:
     good = asked(pasted=(RIGHT, "x"), symptom=(RIGHT, "x"))
     assert demand.problems({"f": good}, [], ["a"] * demand.FOUND) == []
     bad = asked(pasted=(WRONG, "x"), symptom=(WRONG, "x"))
-    problems = demand.problems({"f": bad}, ["a"], ["a"] * (demand.FOUND + 1))
+    problems = demand.problems(
+        {"f": bad}, ["a"] * (demand.EXPLAINED + 1), ["a"] * (demand.FOUND + 1)
+    )
     assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in problems] == [
         "pasted texts right",
         "pasted texts wrong",
