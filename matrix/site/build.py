@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from .. import HOME, __version__, causes, torches
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
+from ..causes import Cause
 from ..devices import DEVICES
 from ..diagnose import checklists
 from ..diagnose.checklists import Checklist
@@ -36,6 +37,9 @@ MANIFEST = (
 
 DESCRIPTION = 300  # characters, more than search engines show
 
+# What only an answer shows, of a reproducer and of a cause
+SHOWN_KEYS = ("wrong", "right", "right_requires", "use", "choice")
+SHOWN_IN_CAUSES = ("check", "wrong", "right", "requires", "source")
 # Short texts for a narrow column; ORIGINS has the full texts.
 WHOSE = {"torch": "PyTorch bug", "design": "by design", "usage": "calling code"}
 
@@ -115,6 +119,7 @@ class Site:
         """Yields (name, text) for each file. The site map is last, because it lists all pages."""
         yield self.index()
         yield "data.js", f"const DATA = {_json(data(self.shown, self.groups))};\n"
+        yield "details.js", f"const DETAILS = {_json(details(self.shown))};\n"
         for failure in self.failures:
             yield from self.files_of(failure)
         for group in self.groups:
@@ -310,10 +315,12 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
     return {
         "entries": [
             {
-                **{key: getattr(failure.reproducer, key) for key in ("id", *PAGE_KEYS)},
+                **{
+                    key: getattr(failure.reproducer, key)
+                    for key in ("id", *PAGE_KEYS)
+                    if key not in SHOWN_KEYS
+                },
                 "messages": failure.reproducer.texts,
-                "notes": failure.notes,
-                "why": " ".join(failure.why),
                 "words": _words(failure.reproducer),
                 "cells": failure.cells,
                 "never": [
@@ -330,10 +337,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "general": group.is_general,
                 "order": group.order,
                 "keywords": group.keywords,
-                "causes": [
-                    {key: value for key, value in cause.as_json().items() if value}
-                    for cause in group.causes
-                ],
+                "causes": [_part(cause, shown=False) for cause in group.causes],
                 "name": group.name,
                 "page": f"messages/{group.name}.html" if group.name in pages else "",
             }
@@ -348,6 +352,30 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         "headings": {name: compare.CHANGES[name] for name in compare.BY_STATES.values()},
         "changes": {" ".join(pair): name for pair, name in compare.BY_STATES.items()},
         **explain.JS_DATA,
+    }
+
+
+def details(failures: list[Failure]) -> dict[str, Any]:
+    """The parts of the entries and causes of data() that only an answer shows, in their order."""
+    return {
+        "entries": [
+            {
+                **{key: getattr(failure.reproducer, key) for key in SHOWN_KEYS},
+                "notes": failure.notes,
+                "why": " ".join(failure.why),
+            }
+            for failure in failures
+        ],
+        "causes": [[_part(cause, shown=True) for cause in group.causes] for group in causes.load()],
+    }
+
+
+def _part(cause: Cause, shown: bool) -> dict[str, Any]:
+    """The fields of a cause that are set, either those that only an answer shows or the others."""
+    return {
+        key: value
+        for key, value in cause.as_json().items()
+        if value and (key in SHOWN_IN_CAUSES) is shown
     }
 
 

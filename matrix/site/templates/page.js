@@ -502,7 +502,7 @@ for (const button of document.querySelectorAll(".copy")) button.addEventListener
 
 function start(data) {
   const paste = document.getElementById("paste");
-  const answer = () => showAnswers(paste.value, data, document.getElementById("answers"));
+  const answer = () => data.complete && showAnswers(paste.value, data, document.getElementById("answers"));
   const fill = (text) => {
     paste.value = text;
     answer();
@@ -529,22 +529,34 @@ function start(data) {
   }
   // apply values that were restored or typed before the data arrived
   if (restore() || CONTROLS.some(value)) refresh();
-  answer();
   addEventListener("hashchange", () => restore() && refresh());
-  document.documentElement.className = "js ready";
+  run("details.js", "The details did not load: answers do not work.", () => {
+    complete(data, DETAILS);
+    answer();
+    document.documentElement.className = "js ready";
+  });
 }
 
-// The data are larger than the page, and the initial view does not need them.
-function load() {
+// Adds the parts of failures and causes that only an answer shows.
+function complete(data, details) {
+  data.entries.forEach((entry, at) => Object.assign(entry, details.entries[at]));
+  data.causes.forEach((group, at) => group.causes.forEach((cause, one) => Object.assign(cause, details.causes[at][one])));
+  data.complete = true;
+}
+
+function run(source, failed, done) {
   const script = element("script");
-  script.src = "data.js";
-  script.addEventListener("load", () => start(DATA));
+  script.src = source;
+  script.addEventListener("load", done);
   script.addEventListener("error", () => {  // the table is still readable
     document.documentElement.className = "js ready";
-    document.getElementById("count").textContent = "The data did not load: filters and answers do not work. Reload the page.";
+    document.getElementById("count").textContent = `${failed} Reload the page.`;
   });
   document.head.append(script);
 }
+
+// The data are larger than the page, and the initial view does not need them.
+const load = () => run("data.js", "The data did not load: filters and answers do not work.", () => start(DATA));
 
 if (document.getElementById("paste")) {
   if (document.documentElement.classList.contains("restoring")) load();
