@@ -30,9 +30,10 @@
 
 The mask keeps the tokens from attending to the padding, but the encoder still has an output at
 each padded position, usually not zero (huggingface/transformers#17463), and mean() divides by the
-number of all positions. A maximum over the positions needs the mask too. Here 1 or True means a
-token, as in the masks of tokenizers: invert a key_padding_mask of PyTorch, where True means padding
-(docs: torch.nn.MultiheadAttention).
+number of all positions. A maximum over the positions needs the mask too. In float16, the sum can
+overflow where mean() does not: use hidden.float(). Here 1 or True means a token, as in the masks of
+tokenizers: invert a key_padding_mask of PyTorch, where True means padding (docs:
+torch.nn.MultiheadAttention).
 """
 
 import torch
