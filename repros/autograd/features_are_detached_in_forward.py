@@ -27,7 +27,8 @@
 detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backward() ends there; so
 it does with .data and with a backbone that is called under no_grad(). A hook that stores detached
 outputs for a later loss has the same effect (lucidrains/CoCa-pytorch#6). Optimizers skip a
-parameter whose gradient is None, with its weight decay. After a backward, list the parameters
+parameter whose gradient is None, with its weight decay. DistributedDataParallel without
+find_unused_parameters=True raises in the second forward pass. After a backward, list the parameters
 without a gradient: [n for n, p in model.named_parameters() if p.grad is None]. To use detached
 features for a plot or a second loss, give the detached tensor a name of its own.
 """

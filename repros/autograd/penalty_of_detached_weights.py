@@ -23,13 +23,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""However large the strength of the penalty, the weights end where they end without it.
+"""However large the strength of the penalty, SGD and Adam end at the same weights as without it.
 
 The values of .data and of state_dict() are detached from the graph (docs:
 torch.nn.Module.state_dict), so for autograd the penalty is a constant. A forward() that computes
 with such values does not train their parameters either. state_dict() also contains buffers such as
 running means, and parameters() does not. The penalty covers biases and norms too: leave them out if
-they should not shrink.
+they should not shrink. If the loss is divided for gradient accumulation, add the penalty before the
+division.
 """
 
 import torch
