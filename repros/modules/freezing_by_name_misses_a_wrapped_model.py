@@ -31,7 +31,8 @@ DataParallel and DistributedDataParallel put "module." before each name (espnet/
 torch.compile() puts "_orig_mod.". A pattern that never fits any name fails in the same way, also
 without a wrapper (huggingface/lerobot#4018, ecmwf/anemoi-core#1159). Freeze modules instead of
 names, before the model is wrapped and before the optimizer is built. To check, list the frozen
-names: [n for n, p in model.named_parameters() if not p.requires_grad].
+names: [n for n, p in model.named_parameters() if not p.requires_grad]. The statistics of BatchNorm
+still move: see modules/frozen_batchnorm_moves.
 """
 
 import torch
