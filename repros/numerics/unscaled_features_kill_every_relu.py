@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "On unscaled features, SGD with lr=0.1 kills every ReLU, and all rows get the same prediction"
+# title = "On unscaled features, SGD with lr=0.1 can kill every ReLU: all rows get the same prediction"
 # kind = "silent"
 # symptom = "no ReLU is active for any row, and the accuracy is that of a guess"
 # origin = "usage"
@@ -24,13 +24,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss stops at ln(number of classes), and the output no longer depends on the input.
+"""The loss stops at ln(number of classes) if they are balanced, and the input no longer matters.
 
 The gradient of a weight is proportional to its input, so features around 50 make long steps. A step
 that is too long makes the input of a ReLU negative for every row, and then the ReLU has no gradient
 and never recovers. If some units survive, the accuracy varies between runs. Use the mean and the
-deviation of the training rows for the other rows too. For a regression, the loss itself explodes:
-see numerics/sgd_explosion.
+deviation of the training rows for the other rows too. In a regression, the loss explodes first and
+ends in NaN (see numerics/sgd_explosion) or at the variance of the targets.
 """
 
 import torch
