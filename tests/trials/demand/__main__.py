@@ -280,8 +280,10 @@ def render(
         "or if its text leaves no doubt; this is written down before the answer is seen. A reader who had written none",
         "of the answers judged them.",
         "",
-        "`tests/trials/demand/open.jsonl` has the query of each thread. The authors of the messages read one part of the",
-        "threads, but not the other, which is *sealed*: it was drawn on 2026-11-27, after most messages were written.",
+        "`tests/trials/demand/open.jsonl` has the query of each thread. The writers of messages read one part of the",
+        "threads, and not the other, which is *sealed*: it was drawn on 2026-11-28, while other readers wrote messages for",
+        "threads of their own. The file also has an earlier sample of 70 threads, whose answers were judged on 2026-11-27:",
+        "44 % answered, and of the 35 settled 40 % with the right cause among the first three, 6 % answered without it.",
         "",
         table(
             ("outcome", "sealed", "tuned on"),
