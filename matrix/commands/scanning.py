@@ -110,7 +110,7 @@ def scan(
     torch-repros scan --fix --write    make the edits that are certain
 
     \b
-    error    the code raises an error, trains incorrectly or measures the wrong thing
+    error    the code raises an error, trains wrongly or measures the wrong thing
     warning  the same, under a condition that occurs in practice
     note     the effect is small, or reading the code cannot decide
 

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Freezing parameters by the start of their names freezes nothing once the model is wrapped"
 # kind = "silent"
-# symptom = "the frozen weight moved"
+# symptom = "the backbone moved despite the freeze"
 # origin = "usage"
 # reports = ["https://github.com/huggingface/lerobot/issues/4018"]
 # documents = [
@@ -71,7 +71,7 @@ def check(device, freeze):
     optimizer.step()
     moved = [not p.equal(old) for p, old in zip(inner.parameters(), before)]
     if moved[0] or moved[1]:
-        return "the frozen weight moved"
+        return "the backbone moved despite the freeze"
     if moved != [False, False, True, True]:
         return f"moved: {moved}"
 
