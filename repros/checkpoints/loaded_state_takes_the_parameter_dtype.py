@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A resumed run learns worse than an uninterrupted one, although the checkpoint is complete.
+"""A resumed run trains less well than an uninterrupted one, although the checkpoint is complete.
 
 load_state_dict() assumes that the state of each floating-point parameter has its dtype, and casts
 every tensor but "step" (torch/optim/optimizer.py). An optimizer that keeps averages, sums or master

@@ -309,7 +309,7 @@ def render(
         "## Threads of known classes",
         "",
         "`nox -s demand` writes this page. These threads are about failures of this corpus. If the",
-        "author of a thread pasted an error text, `explain` receives this text. Only the first answer counts,",
+        "author of a thread pasted an error message, `explain` receives it. Only the first answer counts,",
         "and a list of causes counts as right if it contains the real cause. If a thread describes only a",
         f"symptom, `search` receives the symptom in our own words, and the first {FIRST} results count. If none",
         "of them fits, `search` calls them guesses, and wrong guesses count as no answer. We read the threads",

@@ -249,8 +249,8 @@ def figure(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
     """The summary for README.md."""
     cpu, test = on_cpu(asked), of_half(asked, TEST)
     return (
-        f"- Of {len(cpu)} failures from {len(addresses)} published lists that a CPU can show, {len(covered(cpu))} have a "
-        f"reproducer, or a message with\n  their cause. In the half of the cases that no phrase was written for, `explain` "
+        f"- Of the {len(cpu)} failures in {len(addresses)} published lists that a CPU run can show, {len(covered(cpu))} have a "
+        f"reproducer or a message\n  that names their cause. In the half of the cases that no phrase was written for, `explain` "
         f"and `search` find\n  {share(found(test), covered(test))} covered failures among the first {FIRST} results "
         f"([docs/outside.md]({PAGE}))."
     )
