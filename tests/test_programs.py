@@ -68,8 +68,11 @@ def in_a_terminal(*command):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a terminal")
-def test_what_is_copied_from_a_report_into_a_file_prints_what_the_report_says(device, tmp_path):
-    id = "autograd/grid_sample_nan_crashes_backward"  # a crash, whose ending the report adds
+@pytest.mark.parametrize(
+    "id",  # an error, a crash
+    ["amp/unscale_twice", "autograd/grid_sample_nan_crashes_backward"],
+)
+def test_what_is_copied_from_a_report_into_a_file_prints_what_the_report_says(id, device, tmp_path):
     (reproducer,) = catalog.select(REPRODUCERS, (id,))
     if device not in reproducer.affected:
         pytest.skip(f"not applicable on {device}")

@@ -142,7 +142,7 @@ def test_reproducer_is_as_its_header_says_and_exits_as_git_bisect_run_expects(
 
 @pytest.mark.xdist_group("forked")
 def test_a_worker_gives_the_verdicts_of_the_headers(device):
-    sample = REPRODUCERS[::10]  # some of every family, as the ids are in order
+    sample = REPRODUCERS[::5]  # some of every family, as the ids are in order
     with runner.Worker(sys.executable, (device,)) as worker:
         results = runner.run(sample, worker, (device,)).results
     assert len(results) > len(sample) // 2

@@ -30,6 +30,7 @@ import click
 from matrix import catalog, toml
 from matrix.catalog import Reproducer
 from matrix.explain import explain, search
+from tests.trials.answers import FIRST, listed, results
 from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent
@@ -37,7 +38,6 @@ TABLE = DOCS / "demand.md"
 PAGE = address(TABLE)
 FRESH = "fresh.jsonl"
 SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
-FIRST = 3  # the number of search results that count
 
 OPEN, SILENT = "open.jsonl", "silent.jsonl"
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
@@ -79,9 +79,7 @@ def measure_open(file: str, reproducers: list[Reproducer]) -> list[Opened]:
 
 
 def ask_open(thread: dict[str, Any], reproducers: list[Reproducer]) -> Opened:
-    shown: list[set[str]] = []
-    for answer in explain.find(thread["pasted"], reproducers):
-        shown += [{cause.see, cause.cause} for cause in answer.causes] or [set(answer.ids)]
+    shown = listed(thread["pasted"], reproducers)
     right = set(thread["right"])
     places = [place for place, keys in enumerate(shown, 1) if keys & right]
     return Opened(
@@ -106,10 +104,10 @@ def measure_silent(file: str, reproducers: list[Reproducer]) -> list[Searched]:
 
 
 def ask_silent(thread: dict[str, Any], index: search.Index) -> Searched:
-    fitting, guesses = search.shown(index.search(thread["question"]), FIRST, FIRST)
+    shown, fits = results(thread["question"], index)
     right = [
         found
-        for found in [*fitting, *guesses]
+        for found in shown
         if {found.title, found.checklist and found.address, *found.ids} & set(thread["right"])
     ]
     return Searched(
@@ -117,7 +115,7 @@ def ask_silent(thread: dict[str, Any], index: search.Index) -> Searched:
         thread["settled"] != "none",
         bool(right),
         bool(right) and right[0].checklist is not None,
-        bool(fitting) and not right,
+        fits and not right,
     )
 
 
@@ -199,11 +197,11 @@ def ask(
             for answer in explain.find(text, reproducers)[:1]
         ]
     else:
-        fitting, guesses = search.shown(index.search(thread["symptom"]), FIRST, FIRST)
-        answers = [set(result.ids) for result in [*fitting, *guesses]]
+        shown, fits = results(thread["symptom"], index)
+        answers = [set(result.ids) for result in shown]
     said = ", ".join(sorted(set().union(*answers)))[:500]
     outcome = RIGHT if any(ids & accepted for ids in answers) else WRONG if said else NOTHING
-    if outcome == WRONG and not text and not fitting:
+    if outcome == WRONG and not text and not fits:
         outcome = NOTHING  # these are guesses, and the output says so
     return Asked(thread["class"], bool(text), outcome, said)
 

@@ -24,7 +24,8 @@ import click
 
 from matrix import catalog, toml
 from matrix.catalog import Reproducer
-from matrix.explain import explain, search
+from matrix.explain import search
+from tests.trials.answers import FIRST, listed, results
 from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent
@@ -33,7 +34,6 @@ TABLE = DOCS / "outside.md"
 PAGE = address(TABLE)
 KEYS = {"list", "link", "case", "cause", "words", "loud", "cpu", "ids", "half"}
 TUNED, TEST = "tuned", "test"
-FIRST = 3  # the number of results that count
 LEFT_OUT = 12  # cases of the lists that are not failures of a program with torch
 
 FOUND, MISSED = "found", "not found"  # of a case that is covered
@@ -84,14 +84,11 @@ def lists() -> dict[str, str]:
 def ask(case: Case, reproducers: list[Reproducer], index: search.Index) -> Asked:
     """Asks `explain` for a message, and `search` for a symptom."""
     if case.loud:
-        shown: list[set[str]] = []
-        for answer in explain.find(case.words, reproducers):
-            shown += [{cause.see, cause.cause} for cause in answer.causes] or [set(answer.ids)]
+        shown = listed(case.words, reproducers)
         fits = bool(shown)
     else:
-        fitting, guesses = search.shown(index.search(case.words), FIRST, FIRST)
-        shown = [_keys(result) for result in [*fitting, *guesses]]
-        fits = bool(fitting)
+        found_first, fits = results(case.words, index)
+        shown = [_keys(result) for result in found_first]
     if case.ids:
         outcome = FOUND if any(keys & set(case.ids) for keys in shown[:FIRST]) else MISSED
     else:
