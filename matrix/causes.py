@@ -11,9 +11,8 @@ the other messages. A `wrapper` passes on another error, and comes after that er
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -72,17 +71,17 @@ class Group:
     path: Path
     line: int
 
-    @property
-    def patterns(self) -> Iterator[tuple[str, str, int]]:
-        """Yields (key, pattern, line) for each regex."""
-        for text in self.texts:
-            yield "texts", text, self.line
-        for cause in self.causes:
-            for name in ("supports", "excludes"):
-                if pattern := getattr(cause, name):
-                    yield name, pattern, cause.line
+    @cached_property
+    def patterns(self) -> list[tuple[str, str, int]]:
+        """(key, pattern, line) for each regex."""
+        return [("texts", text, self.line) for text in self.texts] + [
+            (name, pattern, cause.line)
+            for cause in self.causes
+            for name in ("supports", "excludes")
+            if (pattern := getattr(cause, name))
+        ]
 
-    @property
+    @cached_property
     def is_general(self) -> bool:
         """True for an error that is not torch's own."""
         return self.path.name == GENERAL

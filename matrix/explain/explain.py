@@ -21,7 +21,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
@@ -280,19 +280,43 @@ class Match(NamedTuple):
     line: str  # in the user's code
 
 
-class Patterns:
-    """A set of patterns, each with its best match in the windows of a text."""
+class Index:
+    """Finds the patterns that may match a text. It tries few patterns and reads the text once."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self.found: dict[str, Match] = {}  # pattern -> its best match so far
         patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try if it is found
-        for pattern in dict.fromkeys(patterns):
+        for pattern in patterns:
             for literal in literals(pattern):
                 patterns_of.setdefault(literal, []).append(pattern)
         self._always = patterns_of.pop("", [])
         self._patterns_of = list(patterns_of.values())
         self._literals = list(patterns_of)
         self._automaton = _automaton(self._literals)
+
+    def likely(self, lowered: str) -> set[str]:
+        """The patterns of which the text, in lowercase, contains a literal."""
+        if self._automaton is None:
+            indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
+        else:
+            matches = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
+            indexes = {index for index, _, _ in matches}
+        return {
+            *self._always,
+            *(pattern for index in indexes for pattern in self._patterns_of[index]),
+        }
+
+
+@lru_cache(maxsize=4)  # a program that explains many texts asks for the same patterns
+def _index(patterns: tuple[str, ...]) -> Index:
+    return Index(patterns)
+
+
+class Patterns:
+    """A set of patterns, each with its best match in the windows of a text."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self.found: dict[str, Match] = {}  # pattern -> its best match so far
+        self._index = _index(tuple(dict.fromkeys(patterns)))
 
     def search(self, window: list[Line], since: int = 0) -> None:
         if any(prefix for _, prefix, _ in window):  # group the lines by process
@@ -305,7 +329,7 @@ class Patterns:
         lines = _joined(window)
         flat = lines.replace("\n", " ").replace(END, "\n")  # gaps in patterns never match END
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
-        for pattern in self._likely(flat.lower()):
+        for pattern in self._index.likely(flat.lower()):
             best, place = self.found.get(pattern), -1
             for match in _compiled(pattern).finditer(flat):
                 begin, end = match.span()
@@ -321,18 +345,6 @@ class Patterns:
             if best is not None and place >= 0:
                 before = lines[max(0, place - TRACEBACK) : place].rpartition(END)[2]
                 self.found[pattern] = best._replace(line=users_line(before))
-
-    def _likely(self, lowered: str) -> set[str]:
-        """The patterns that may match because the text contains one of their literals."""
-        if self._automaton is None:
-            indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
-        else:
-            matches = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
-            indexes = {index for index, _, _ in matches}
-        return {
-            *self._always,
-            *(pattern for index in indexes for pattern in self._patterns_of[index]),
-        }
 
 
 def _automaton(literals: list[str]) -> Any:
@@ -389,8 +401,9 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
         joined = _joined(window)
         result.first = result.first or window[0][2].rstrip()
         result.lines = max(result.lines, len(window))
-        if result.torch_version is None and (version := _TORCH_VERSION.search(joined)):
-            result.torch_version = version.group(1)
+        if result.torch_version is None and "orch" in joined:  # the regex is slow
+            version = _TORCH_VERSION.search(joined)
+            result.torch_version = version and version.group(1)
         at = max(joined.rfind(f"{name}: ") for name in ("Error", "Exception", "Warning"))
         if at >= 0:
             line = joined[joined.rfind("\n", 0, at) + 1 :].partition("\n")[0]

@@ -627,19 +627,19 @@ def test_a_text_is_searched_once_however_many_patterns_there_are(monkeypatch):
 
 def test_what_is_tried_is_every_pattern_with_a_text_of_its_own_in_it():
     texts = [text for _, text in RECORDED] + [error["text"] for error in PUBLIC["error"]]
-    patterns = explain.Patterns(PATTERNS)
+    index = explain.Index(PATTERNS)
     for text in (text.lower() for text in texts):
         expected = {
             one for one in PATTERNS if any(literal in text for literal in explain.literals(one))
         }
-        assert patterns._likely(text) == expected
+        assert index.likely(text) == expected
 
 
 def test_texts_that_overlap_are_all_found():
-    patterns = explain.Patterns(
+    index = explain.Index(
         ["abcdef", "cdefgh", "bcdefg", "abcdefgh", "f+ unknown|abcdef", ".*"]
     )
-    assert patterns._likely("xabcdefghx") == {
+    assert index.likely("xabcdefghx") == {
         "abcdef",
         "cdefgh",
         "bcdefg",
@@ -647,7 +647,7 @@ def test_texts_that_overlap_are_all_found():
         "f+ unknown|abcdef",
         ".*",
     }
-    assert patterns._likely("nothing") == {".*"}
+    assert index.likely("nothing") == {".*"}
 
 
 def copies_with_messages_of_their_own(count):
