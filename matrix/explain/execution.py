@@ -243,11 +243,9 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
             child.send_signal(number)
         while terminals and child.poll() is None:
             time.sleep(SETTINGS)
-            for stream in terminals:
-                stream.share_settings()
+            _share_settings(terminals)
         status = child.wait()
-        for stream in terminals:
-            stream.share_settings()  # the program's last settings
+        _share_settings(terminals)  # the program's last settings
         deadline = time.monotonic() + LATE
         scans = [stream.finish(deadline) for stream in streams]
     finally:
@@ -257,6 +255,16 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
     status = status if status >= 0 or sys.platform == "win32" else 128 - status
     asked = bool(received) or status - 128 in FORWARDED
     return Ended(status, scans, asked)
+
+
+def _share_settings(terminals: list[Stream]) -> None:
+    """Shares the settings of all streams, which may go to the same terminal.
+
+    The first stream comes again at the end, because the last may have changed the terminal. Without
+    this, a program that changes them through both streams in turn could leave the first change.
+    """
+    for stream in [*terminals, *terminals[:1]]:
+        stream.share_settings()
 
 
 def _from_terminal(number: int) -> bool:

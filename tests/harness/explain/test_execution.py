@@ -340,6 +340,27 @@ def test_settings_that_a_program_makes_through_any_descriptor_reach_the_terminal
     assert terminal.end() == 3
 
 
+SHARED = """
+import termios
+from matrix.explain import execution
+streams = [execution.Stream(target, []) for target in (1, 2)]
+settings = termios.tcgetattr(streams[1].inner)
+settings[3] &= ~termios.ECHO
+termios.tcsetattr(streams[1].inner, termios.TCSANOW, settings)
+execution._share_settings(streams)
+echoes = [bool(termios.tcgetattr(stream.inner)[3] & termios.ECHO) for stream in streams]
+print(f"echoes: {echoes}.")
+"""
+
+
+@POSIX
+def test_a_setting_of_one_stream_is_at_once_the_setting_of_the_other():
+    terminal = Terminal(sys.executable, "-c", SHARED, start=[])
+    terminal.wait_for(b"].")
+    assert b"echoes: [False, False]." in terminal.shown
+    assert terminal.end() == 0
+
+
 @POSIX
 def test_curses_reads_a_single_key():
     terminal = Terminal(
