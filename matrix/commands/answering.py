@@ -76,10 +76,10 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     """
     reproducers = options.load()
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
-    measured = text.Measured.load(options.records())
     if what and options.named(what) in by_id:
         what = options.named(what)
     if what in by_id and not as_json:
+        measured = text.Measured.load(options.records(ids={what}))
         options.say(text.full_text(by_id[what], measured, version))
         return
     if what in by_id:
@@ -90,11 +90,18 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     version = version or explanation.torch_version
     hint = _hint(what, reproducers) if what and not explanation.answers else ""
     guesses = [] if hint else _guesses(explanation)
+    measured = _measured(explanation)
     if as_json:
         click.echo(json_text(text.as_json(explanation, guesses, measured, version)))
     else:
         _print_explanation(explanation, hint, guesses, measured, version, everything=everything)
     sys.exit(options.OK if explanation.answers else options.FINDINGS)
+
+
+def _measured(explanation: explaining.Explanation) -> text.Measured:
+    """The measurements of the reproducers in the answers."""
+    ids = {id for answer in explanation.answers for id in answer.ids}
+    return text.Measured.load(options.records(ids=ids))
 
 
 def _print_explanation(
@@ -239,7 +246,7 @@ def _explain_run(
     version = version or explanation.torch_version
     if not (ended.status or explanation.answers or json_file):
         return
-    measured = text.Measured.load(options.records())
+    measured = _measured(explanation)
     guesses = _guesses(explanation) if ended.status else []
     if explanation.answers or (ended.status and not ended.interrupted):
         options.say(f"\n--- torch-repros: what `{name}` printed ---\n", err=True)

@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -340,11 +340,14 @@ def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
         raise click.BadParameter(str(error)) from None
 
 
-def records(folder: Path = catalog.RECORDS) -> list[Record]:
-    """Returns all readable records, and prints problems in other files to stderr."""
+def records(folder: Path = catalog.RECORDS, ids: Container[str] | None = None) -> list[Record]:
+    """Returns all readable records, and prints problems in other files to stderr.
+
+    `ids` restricts the measurements to these reproducers.
+    """
     from ..evidence.records import read_all  # imported here to keep `list` fast
 
-    readable, wrong = read_all(folder)
+    readable, wrong = read_all(folder, ids)
     for problem in wrong:
         say(f"left out: {problem}", err=True)
     return readable

@@ -10,7 +10,7 @@ import errno
 import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,29 @@ def _one_line(problem: str) -> str:
     return printable(problem).replace("\n", r"\n")
 
 
-def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
-    """Returns the valid part of every record, oldest torch first, and one line per problem."""
+def read_all(
+    folder: Path = RECORDS, ids: Container[str] | None = None
+) -> tuple[list[Record], list[str]]:
+    """Returns the valid part of every record, oldest torch first, and one line per problem.
+
+    `ids` restricts the measurements to these reproducers.
+    """
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
     records: list[Record] = []
     problems: list[str] = []
     for name in sorted(names):
-        record, wrong = read(folder / name)
+        record, wrong = read(folder / name, ids)
         if record is not None:
             records.append(record)
         problems += wrong
     return sorted(records, key=lambda record: (Version(record.torch), record.name)), problems
 
 
-def read(path: Path) -> tuple[Record | None, list[str]]:
+def read(path: Path, ids: Container[str] | None = None) -> tuple[Record | None, list[str]]:
     """Returns the valid part of a file and its journal, or None, and one line per problem."""
     # Read the journal first, so as not to miss lines that are moved to the file in the meantime.
     journalled = _read_journal(path)
-    parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
+    parts, problems = _read_file(path, ids) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
     record = replace(parts[0], measurements={}) if parts else None
     for part in parts:
@@ -74,7 +79,7 @@ def _read_text(path: Path, errors: str = "strict") -> str:
     return path.read_text(encoding="utf-8", errors=errors)
 
 
-def _read_file(path: Path) -> tuple[list[Record], list[str]]:
+def _read_file(path: Path, ids: Container[str] | None) -> tuple[list[Record], list[str]]:
     try:
         text = _read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -87,7 +92,7 @@ def _read_file(path: Path) -> tuple[list[Record], list[str]]:
         raw = _json(text)
     except (ValueError, RecursionError) as error:
         return [], [f"{path}:{getattr(error, 'lineno', 1)}: not JSON: {error}"]
-    record, problems = parse(raw, path.name)
+    record, problems = parse(raw, path.name, ids)
     return [record] if record else [], [
         f"{path}:{_line(text, key)}: {_one_line(problem)}" for key, problem in problems
     ]

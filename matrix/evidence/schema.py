@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import reprlib
+from collections.abc import Container
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -254,8 +255,12 @@ class Record:
 # --- from parsed JSON -----------------------------------------------------------------------------
 
 
-def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
-    """Returns the valid part of a parsed record (None if its head is invalid), and its problems."""
+def parse(raw: Any, name: str, ids: Container[str] | None = None) -> tuple[Record | None, Problems]:
+    """Returns the valid part of a parsed record (None if its head is invalid), and its problems.
+
+    With `ids`, ignores the measurements of all other reproducers, which saves two thirds of the
+    time.
+    """
     if not isinstance(raw, dict):
         return None, [("", f"not a record: expected an object, found {reprlib.repr(raw)}")]
     head = {key: value for key, value in raw.items() if key not in ("sources", "measurements")}
@@ -278,6 +283,8 @@ def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
         else:
             sources[digest] = Source(**value)
     for id, value in raw["measurements"].items():
+        if ids is not None and id not in ids:
+            continue
         if wrong := _wrong_measurement(id, value, raw["sources"]):
             problems += [(id, f"{id}: {problem}") for problem in wrong]
         elif value["source"] in sources:  # a bad source was reported above

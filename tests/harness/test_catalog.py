@@ -1,4 +1,5 @@
 import ast
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -315,3 +316,12 @@ def test_code_under_main_does_not_change_the_hash(root):
     assert catalog.load(root)[0].hash == before
     path.write_text(path.read_text().replace("def control", "TEXT = 1\n\n\ndef control"))
     assert catalog.load(root)[0].hash != before
+
+
+PIECES = [*"ab1 ,|{}()[]*+?.^$\\<>!-=:", ".{0,200}?", ".{0,9}", r"\d{1,3}", r"\(", "\\\\"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
+def test_a_pattern_that_is_not_compiled_is_a_regex(pattern):
+    if catalog._SIMPLE.fullmatch(pattern):
+        re.compile(pattern)  # raises re.error

@@ -636,9 +636,7 @@ def test_what_is_tried_is_every_pattern_with_a_text_of_its_own_in_it():
 
 
 def test_texts_that_overlap_are_all_found():
-    index = explain.Index(
-        ["abcdef", "cdefgh", "bcdefg", "abcdefgh", "f+ unknown|abcdef", ".*"]
-    )
+    index = explain.Index(["abcdef", "cdefgh", "bcdefg", "abcdefgh", "f+ unknown|abcdef", ".*"])
     assert index.likely("xabcdefghx") == {
         "abcdef",
         "cdefgh",
