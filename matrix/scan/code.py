@@ -268,6 +268,10 @@ class Code:
             first = node.id if keeps_its_name else USUAL.get(node.id, node.id)
         return ".".join([first, *reversed(parts)])
 
+    def is_imported(self, node: ast.AST) -> bool:
+        """True for an imported name and for its attributes."""
+        return path(node).partition(".")[0] in self._imported
+
     def torch(self, node: ast.AST) -> str:
         """The last part of a name from torch ("softmax" for F.softmax), or "".
 

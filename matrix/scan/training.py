@@ -32,6 +32,7 @@ SCHEDULERS = frozenset(
 )
 BRANCHES = (ast.If, ast.IfExp, ast.match_case, ast.Try, ast.ExceptHandler, *LOOPS)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+ITERATES = ("enumerate", "tqdm", "iter", "zip", "islice", "trange", "track", "progress_bar")
 NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
@@ -78,6 +79,28 @@ def is_scaler(code: Code, node: ast.AST | None) -> bool:
     if node is None:
         return False
     return code.made_by(node, "GradScaler") or _named(node, "scaler")
+
+
+def is_loader(code: Code, node: ast.AST | None) -> bool:
+    """True if the node is a data loader, judging by the call that created it or by its name.
+
+    enumerate(loader), tqdm(loader) and similar calls count as well.
+    """
+    if node is None:
+        return False
+    if isinstance(node, ast.Call) and last_name(node.func) in ITERATES:
+        return any(is_loader(code, value) for value in node.args)
+    return code.made_by(node, "DataLoader") or _named(node, "loader")
+
+
+def backward_of(call: ast.Call) -> ast.expr | None:
+    """The loss in loss.backward(), scaler.scale(loss).backward() and accelerator.backward(loss)."""
+    if call.args and path(receiver(call)) and not has_unpacked(call):
+        return call.args[0]
+    loss = receiver(call)
+    if isinstance(loss, ast.Call) and last_name(loss.func) == "scale" and loss.args:
+        return loss.args[0]
+    return loss
 
 
 @remembered

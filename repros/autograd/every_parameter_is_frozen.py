@@ -23,6 +23,7 @@
 # for p in model.head.parameters():
 #     p.requires_grad = True
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """backward() reports that the loss does not require grad, because the output of an operation

@@ -31,6 +31,7 @@
 #     optimizer.step()
 #     state = tuple(s.detach() for s in state)  # of a GRU: state.detach()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first batch trains, but the second backward() reaches the graph of the first batch.

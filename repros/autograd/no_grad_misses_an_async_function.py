@@ -22,6 +22,7 @@
 #     with torch.no_grad():
 #         return model(x)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The server works, but each prediction carries its graph, and memory grows while results are kept.

@@ -19,6 +19,7 @@
 # for parameter in backbone.parameters():
 #     parameter.requires_grad = False
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The assignment creates a new attribute that torch never reads, so the backbone continues to

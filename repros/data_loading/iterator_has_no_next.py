@@ -23,6 +23,7 @@
 # batches = iter(loader)
 # inputs, labels = next(batches)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Code from a tutorial or an older project worked with torch 1.12 but fails with torch 1.13.

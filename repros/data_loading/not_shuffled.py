@@ -18,6 +18,8 @@
 # right = '''
 # loader = DataLoader(rows, batch_size=10, shuffle=True)
 # '''
+# rule = "note"
+# when = "the rows are in an order, such as one class after the other"
 # affected = { cpu = ">=1.13" }
 # ///
 """The loss falls within a class, but after the epoch the model may predict one class for all rows.

@@ -21,6 +21,8 @@
 # right = '''
 # self.weight = torch.nn.Parameter(torch.ones(3, device=device))
 # '''
+# rule = "warning"
+# when = "the parameter is moved to another device"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
 # ///

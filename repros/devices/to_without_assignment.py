@@ -31,6 +31,7 @@
 # right = '''
 # x = x.to(device)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///

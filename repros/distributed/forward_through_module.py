@@ -21,6 +21,8 @@
 # right = '''
 # model(x).sum().backward()
 # '''
+# rule = "warning"
+# when = "the model is wrapped in DistributedDataParallel"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///

@@ -19,6 +19,8 @@
 # right = '''
 # total = total + loss.detach().float()
 # '''
+# rule = "warning"
+# when = "the loop takes many steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Memory grows by one graph per step, because the sum refers to every loss, and each loss refers to

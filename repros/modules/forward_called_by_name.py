@@ -22,6 +22,8 @@
 # right = '''
 # output = model(x)
 # '''
+# rule = "note"
+# when = "the model has hooks, such as those of weight_norm()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The output is right, but the model's hooks have not run.

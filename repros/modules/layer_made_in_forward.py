@@ -29,6 +29,7 @@
 # def forward(self, x):
 #     return self.head(self.body(x).relu())
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
 """The loss stays high although the other layers learn, and parameters() lacks the layer.

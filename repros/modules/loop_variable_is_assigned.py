@@ -17,6 +17,7 @@
 #     for parameter, mean in zip(model.parameters(), ema.parameters()):
 #         parameter.copy_(mean)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loop runs without an error, and the model computes the same as before.

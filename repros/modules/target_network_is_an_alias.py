@@ -19,6 +19,7 @@
 # import copy
 # target = copy.deepcopy(net).requires_grad_(False)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Both networks always have equal weights, so Q-learning chases its own estimate.

@@ -22,6 +22,7 @@
 #     self.norm.eval()  # stays frozen
 #     return self
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """model.training is False after eval(), but the layers stay in train mode.

@@ -25,6 +25,7 @@
 # torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 # optimizer.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training diverges as it did without clipping, and no value of max_norm changes that.

@@ -27,6 +27,8 @@
 #         loss.backward()
 #         optimizer.step()
 # '''
+# rule = "warning"
+# when = "the optimizer has momentum, as Adam does"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training works, but SGD with momentum starts each epoch as slowly as the first, and Adam starts

@@ -25,6 +25,7 @@
 # check_parameters(model, optimizer)  # raises where it holds others
 # '''
 # choice = "Use the lines; add the check if other code swaps layers or builds the optimizer"
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The new layer gets gradients from backward(), but step() skips the layer without an error.

@@ -14,10 +14,15 @@
 # ]
 # wrong = '''
 # scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+# for accuracy in accuracies:
+#     scheduler.step(accuracy)
 # '''
 # right = '''
 # scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)
+# for accuracy in accuracies:
+#     scheduler.step(accuracy)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The rate is divided by ten after every few epochs, although the model improves in each epoch.
@@ -38,34 +43,38 @@ def start(device):
     return torch.optim.SGD([parameter], lr=0.1)
 
 
-def check(optimizer, scheduler, sign=1):
-    for accuracy in (0.5, 0.6, 0.7, 0.8, 0.9):
-        scheduler.step(sign * accuracy)
+def check(optimizer, scheduler, last):
     rate = optimizer.param_groups[0]["lr"]
     if rate < 0.09:
         return f"the rate falls to {rate:.3f} while the accuracy rises"
     for _ in range(10):
-        scheduler.step(sign * 0.9)
+        scheduler.step(last)
     if optimizer.param_groups[0]["lr"] == rate:
         return "the rate never falls, although the accuracy has stopped rising"
 
 
 def reproduce(device):
-    optimizer = start(device)
+    optimizer, accuracies = start(device), (0.5, 0.6, 0.7, 0.8, 0.9)
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
-    return check(optimizer, scheduler)
+    for accuracy in accuracies:
+        scheduler.step(accuracy)
+    return check(optimizer, scheduler, 0.9)
 
 
 def control(device):
-    optimizer = start(device)
+    optimizer, accuracies = start(device), (0.5, 0.6, 0.7, 0.8, 0.9)
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)
-    return check(optimizer, scheduler)
+    for accuracy in accuracies:
+        scheduler.step(accuracy)
+    return check(optimizer, scheduler, 0.9)
 
 
 def popular_fix(device):
-    optimizer = start(device)
+    optimizer, accuracies = start(device), (0.5, 0.6, 0.7, 0.8, 0.9)
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
-    return check(optimizer, scheduler, sign=-1)
+    for accuracy in accuracies:
+        scheduler.step(-accuracy)
+    return check(optimizer, scheduler, -0.9)
 
 
 if __name__ == "__main__":

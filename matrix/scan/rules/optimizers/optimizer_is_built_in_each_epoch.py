@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, last_name, path, place, receiver
+from ...training import OPTIMIZERS, epoch_loop, optimizer_steps
+from .. import needs
+from .shared import optimizer_of
+
+
+@needs("parameters()", "step(", "epoch")
+def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
+    for node in code.all(ast.Assign):
+        optimizer, call = path(node.targets[0]), node.value
+        if not isinstance(call, ast.Call) or code.torch(call.func) not in OPTIMIZERS:
+            continue
+        loops = code.loops(node)
+        if not optimizer or not loops or code.parent[node] is not loops[0]:
+            continue
+        if loops[0] is not epoch_loop(code, node) or not _has_momentum(code, call):
+            continue
+        model = _model(call)
+        if not model or _is_made_in(code, loops[0], model, node):
+            continue
+        if any(
+            path(optimizer_of(code, step)) == optimizer and code.loops(step)[0] is not loops[0]
+            for step in optimizer_steps(code, loops[0])
+        ):
+            yield Hit(node, f"{optimizer} is new in every epoch, so it loses what it has averaged")
+
+
+def _has_momentum(code: Code, call: ast.Call) -> bool:
+    if code.torch(call.func) == "SGD":
+        momentum = argument(call, 2, "momentum")
+        return momentum is not None and constant(momentum) != 0
+    return True
+
+
+def _model(call: ast.Call) -> str:
+    parameters = argument(call, 0, "params")
+    if isinstance(parameters, ast.Call) and last_name(parameters.func) == "parameters":
+        return path(receiver(parameters))
+    return ""
+
+
+def _is_made_in(code: Code, loop: ast.AST, model: str, node: ast.Assign) -> bool:
+    """True if the loop also makes a new model, as for the folds of a cross-validation."""
+    return any(
+        path(target) == model.partition(".")[0] or path(target) == model
+        for assignment in code.within(loop, ast.Assign)
+        for target in assignment.targets
+        if place(assignment) < place(node)
+    )

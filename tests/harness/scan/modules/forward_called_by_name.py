@@ -1,0 +1,22 @@
+from layers import functional
+
+
+class Net:
+    def forward(self, x):
+        return self.head.forward(x)  # finds forward_called_by_name
+
+    def again(self, x):
+        return self.forward(x)
+
+
+class Wide(Net):
+    def forward(self, x):
+        return super().forward(x) + Net.forward(self, x)
+
+
+def predicts(model, x):
+    return model.forward(x)  # finds forward_called_by_name
+
+
+def calls(model, x):
+    return model(x) + functional.forward(x)

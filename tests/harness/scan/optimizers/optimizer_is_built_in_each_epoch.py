@@ -1,0 +1,53 @@
+import torch
+
+
+def trains(model, loader, criterion):
+    for epoch in range(3):
+        optimizer = torch.optim.Adam(model.parameters())  # finds optimizer_is_built_in_each_epoch
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def trains_with_sgd(model, loader, criterion, args):
+    for epoch in range(args.epochs):
+        opt = torch.optim.SGD(  # finds optimizer_is_built_in_each_epoch
+            model.parameters(), lr=0.1, momentum=0.9
+        )
+        for x, y in loader:
+            loss = criterion(model(x), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+
+
+def has_nothing_to_lose(model, loader, criterion):
+    for epoch in range(3):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def begins_anew(build, loader, criterion):
+    for epoch in range(3):
+        model = build()
+        optimizer = torch.optim.Adam(model.parameters())
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def changes_at_a_milestone(model, loader, criterion):
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(30):
+        if epoch == 10:
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
