@@ -27,6 +27,8 @@
 # torch.save({name: part.state_dict() for name, part in parts.items()}, path)
 # '''
 # requires_on = { cpu = ">=2.3" }
+# rule = "note"
+# when = "the run is resumed"
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
 """The uninterrupted run steps with the scale that it has found, and the resumed run with 65536.

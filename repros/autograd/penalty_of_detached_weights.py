@@ -21,6 +21,7 @@
 # penalty = sum(p.abs().sum() for p in model.parameters())
 # loss = loss + strength * penalty
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """However large the strength of the penalty, SGD and Adam end at the same weights as without it.

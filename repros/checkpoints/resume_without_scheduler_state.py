@@ -28,6 +28,8 @@
 # restore(checkpoint, optimizer=optimizer, scheduler=scheduler)
 # '''
 # choice = "Use the lines if only optimizer and scheduler have to continue; use the fix if model, GradScaler and random numbers have to continue too"
+# rule = "warning"
+# when = "the schedule depends on its own count of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The optimizer's loaded state includes the learning rate, but the new scheduler counts its next

@@ -18,6 +18,7 @@
 # right = '''
 # predicted = logits > 0  # sigmoid(logits) > 0.5
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss falls, but recall is lower than it should be, and usually so is accuracy.

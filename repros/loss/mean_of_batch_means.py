@@ -22,6 +22,8 @@
 #     rows += len(y)
 # mean = total / rows
 # '''
+# rule = "note"
+# when = "the last batch is smaller than the others"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A model's validation loss depends on the batch size.

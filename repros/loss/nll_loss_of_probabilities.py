@@ -16,6 +16,7 @@
 # right = '''
 # loss = torch.nn.functional.cross_entropy(logits, labels)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss lies between -1 and 0, and a confident mistake has almost no gradient.

@@ -22,6 +22,8 @@
 # norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
 # unit = x / norm.masked_fill(norm == 0, 1)
 # '''
+# rule = "note"
+# when = "a vector is zero"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A row of zeros, from an unknown word (huggingface/sentence-transformers#625) or after a ReLU

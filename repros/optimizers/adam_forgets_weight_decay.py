@@ -19,6 +19,8 @@
 # right = '''
 # optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=0.1)
 # '''
+# rule = "note"
+# when = "the gradients are large"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With large gradients, the weights are the same with and without weight_decay, and there is no

@@ -22,6 +22,7 @@
 # criterion = nn.CrossEntropyLoss()
 # loss = criterion(outputs, labels)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first step fails at the loss, with a message about truth values and a traceback that ends in

@@ -18,6 +18,8 @@
 # right = '''
 # temperature = torch.tensor(2.0)
 # '''
+# rule = "note"
+# when = "the number was meant as a value"
 # affected = { cpu = ">=1.13" }
 # ///
 """The logits of two classes are divided by whatever was in memory, without an error.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...code import Code, place
-from ...training import backwards, functions_called
+from ...training import backwards, functions_called, is_fragment
 
 
 def is_test(code: Code, node: ast.AST) -> bool:
@@ -40,3 +40,16 @@ def is_written_before(code: Code, load: ast.Call) -> bool:
         if called is not function and backwards(code, called)
         for call in code.calls_in(function, called.name)
     )
+
+
+RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path start_iter".split())
+
+
+def resumes(code: Code) -> bool:
+    """True if the file trains, and can continue an earlier run, or is a fragment."""
+    if is_fragment(code):
+        return True
+    used = {name.id for name in code.all(ast.Name)} | {
+        part.attr for part in code.all(ast.Attribute)
+    }
+    return bool(used & RESUMES) and bool(code.calls.get("backward"))

@@ -10,7 +10,7 @@ def divided_and_reported(model, loader, optimizer, accumulation_steps):
         total += loss.item()  # finds accumulated_loss_is_divided
         if (step + 1) % accumulation_steps == 0 or step + 1 == len(loader):
             optimizer.step()
-    return total / len(loader)
+    return total
 
 
 def divided_in_place_and_kept(model, loader, optimizer, k):

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, names, receiver, source
+from ...training import is_fragment, is_optimizer, is_scaler
+from .. import needs
+
+
+@needs("torch.save(", "scaler")
+def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
+    if not any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ())):
+        return
+    if _keeps_the_scaler(code):
+        return
+    for call in code.calls.get("save", ()):
+        if (
+            code.full(call.func) == "torch.save"
+            and call.args
+            and _has_optimizer(code, call.args[0])
+        ):
+            yield Hit(
+                call,
+                f"{source(call, 40)} has the optimizer and not the GradScaler, whose scale begins "
+                "anew",
+            )
+            return
+
+
+def _keeps_the_scaler(code: Code) -> bool:
+    """True if the file asks a scaler for its state, or puts a scaler into a dict or a call."""
+    asked = [
+        receiver(call)
+        for name in ("state_dict", "load_state_dict")
+        for call in code.calls.get(name, ())
+    ]
+    return any(is_scaler(code, each) for each in asked) or any(
+        is_scaler(code, value) for table in code.all(ast.Dict) for value in table.values
+    )
+
+
+def _has_optimizer(code: Code, state: ast.expr) -> bool:
+    value = code.value(state) or state
+    if isinstance(value, ast.DictComp):
+        value = code.value(value.generators[0].iter) or value.generators[0].iter
+        return is_fragment(code) or "optimizer" in names(value)
+    return any(
+        is_optimizer(code, receiver(call))
+        for call in ast.walk(value)
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "state_dict"
+    )

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, constant, last_name, receiver, source
+from ...training import is_fragment, is_optimizer, is_scheduler
+from .. import needs
+from .shared import resumes
+
+
+@needs("load_state_dict(")
+def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
+    if not resumes(code):
+        return
+    stated = [
+        receiver(call)
+        for name in ("state_dict", "load_state_dict")
+        for call in code.calls.get(name, ())
+    ]
+    if any(is_optimizer(code, each) for each in stated) or _has_a_key(code):
+        return
+    for call in code.calls.get("load_state_dict", ()):
+        model = receiver(call)
+        if model is None or is_scheduler(code, model) or not last_name(model):
+            continue
+        if is_fragment(code) or _trains(code):
+            yield Hit(
+                call,
+                f"{source(call, 40)} resumes the weights, and nothing saves or loads the state of "
+                "the optimizer",
+            )
+            return
+
+
+def _has_a_key(code: Code) -> bool:
+    """True for a key such as "optimizer" in a dict, whose value may be a state."""
+    keys = [key for table in code.all(ast.Dict) for key in table.keys]
+    keys += [part.slice for part in code.all(ast.Subscript)]
+    return any("optim" in str(constant(key)).lower() for key in keys)
+
+
+def _trains(code: Code) -> bool:
+    """True if this file also steps an optimizer with a state."""
+    text = code.text
+    return "Adam" in text or "momentum" in text or "RMSprop" in text

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, last_name, names, path, receiver, source
+from ...training import SCHEDULERS, is_fragment, is_optimizer, is_scheduler
+from .. import needs
+from .shared import resumes
+
+
+@needs("load_state_dict(")
+def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
+    if not resumes(code) or not _has_schedule(code):
+        return
+    stated = [
+        receiver(call)
+        for name in ("state_dict", "load_state_dict")
+        for call in code.calls.get(name, ())
+    ]
+    if any(is_scheduler(code, each) for each in stated) or _moves_the_schedule(code):
+        return
+    for call in code.calls.get("load_state_dict", ()):
+        if is_optimizer(code, receiver(call)):
+            yield Hit(
+                call,
+                f"{source(call, 40)} resumes the optimizer, and the schedule begins anew: nothing "
+                "saves or loads its state",
+            )
+            return
+
+
+def _has_schedule(code: Code) -> bool:
+    """True if the file builds a scheduler of torch, which starts at step 0."""
+    if is_fragment(code):
+        return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
+    made = [
+        call for name in SCHEDULERS for call in code.calls.get(name, ()) if code.torch(call.func)
+    ]
+    return bool(made) and not any(argument(call, -1, "last_epoch") for call in made)
+
+
+def _moves_the_schedule(code: Code) -> bool:
+    """True if the code passes the epoch to step(), sets last_epoch, or repeats the steps."""
+    for call in code.calls.get("step", ()):
+        if not is_scheduler(code, receiver(call)):
+            continue
+        if call.args or call.keywords:
+            return True
+        loops = code.loops(call)
+        first = {"start_epoch", "last_epoch", "resume_epoch", "start"}
+        if (
+            loops
+            and isinstance(loops[0], ast.For)
+            and len(loops[0].body) == 1
+            and names(loops[0].iter) & first
+        ):
+            return True
+    return any(
+        last_name(node.targets[0]) in ("last_epoch", "_step_count") for node in code.all(ast.Assign)
+    )

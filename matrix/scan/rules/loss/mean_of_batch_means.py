@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, last_name, names, path, place, receiver, source
+from ...training import is_fragment, is_loader
+from .. import needs
+
+
+@needs("+=", "len(")
+def mean_of_batch_means(code: Code) -> Iterator[Hit]:
+    for mean in code.all(ast.BinOp):
+        total, count = mean.left, mean.right
+        if not isinstance(mean.op, ast.Div) or not path(total) or not _is_length(code, count):
+            continue
+        if any(
+            path(addition.target) == path(total)
+            and place(addition) < place(mean)
+            and _adds_a_mean(code, addition, count)
+            for addition in code.within(code.function(mean), ast.AugAssign)
+        ):
+            yield Hit(
+                mean, f"{source(mean)} counts the rows of a shorter last batch more than others"
+            )
+
+
+def _is_length(code: Code, node: ast.expr) -> bool:
+    """True for len(loader)."""
+    if not isinstance(node, ast.Call) or path(node.func) != "len" or len(node.args) != 1:
+        return False
+    return is_loader(code, node.args[0]) and path(node.args[0]) != ""
+
+
+def _adds_a_mean(code: Code, addition: ast.AugAssign, count: ast.expr) -> bool:
+    """True for `total += loss.item()` in a loop over the loader, without the number of rows."""
+    value = addition.value
+    if not isinstance(addition.op, ast.Add) or not isinstance(value, ast.Call):
+        return False
+    if last_name(value.func) != "item" or not _is_a_loss(code, value):
+        return False
+    assert isinstance(count, ast.Call)
+    loader = path(count.args[0])
+    loops = code.loops(addition)
+    return bool(loops) and any(
+        path(part) == loader for part in ast.walk(getattr(loops[0], "iter", loops[0]))
+    )
+
+
+def _is_a_loss(code: Code, item: ast.Call) -> bool:
+    loss = receiver(item)
+    if loss is None:
+        return False
+    if isinstance(loss, ast.Call):
+        return is_fragment(code) or any(
+            "loss" in n.lower() or "crit" in n for n in names(loss.func)
+        )
+    value = code.value(loss)
+    summed = isinstance(value, ast.Call) and last_name(value.func) == "sum"
+    return "loss" in last_name(loss).lower() and not summed

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from .. import needs
+from .shared import because, losses_with_score, made_by_a
+
+
+@needs("nll_loss|NLLLoss", "softmax|Softmax")
+def nll_loss_of_probabilities(code: Code) -> Iterator[Hit]:
+    for loss, score in losses_with_score(code, "nll_loss", "NLLLoss"):
+        if how := made_by_a(code, score, "softmax", "Softmax"):
+            yield Hit(
+                loss,
+                f"{source(score)} has probabilities{because(score, how)}, and the loss needs their "
+                "logarithms",
+            )

@@ -1,0 +1,10 @@
+import torch
+
+
+def trains(model, loader, criterion, optimizer, path):
+    scaler = torch.amp.GradScaler("cuda")
+    for x, y in loader:
+        scaler.scale(criterion(model(x), y)).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    torch.save(model.state_dict(), path)

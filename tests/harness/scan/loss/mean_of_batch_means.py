@@ -1,0 +1,38 @@
+import torch
+from torch.utils.data import DataLoader
+
+
+def validates(model, loader, criterion):
+    total = 0.0
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        total += loss.item()
+    return total / len(loader)  # finds mean_of_batch_means
+
+
+def trains(model, criterion, optimizer, rows):
+    train_loader = DataLoader(rows, batch_size=8, shuffle=True)
+    for epoch in range(3):
+        running = 0.0
+        for i, (x, y) in enumerate(train_loader):
+            loss = criterion(model(x), y)
+            loss.backward()
+            optimizer.step()
+            running += loss.item()
+        print(running / len(train_loader))  # finds mean_of_batch_means
+
+
+def counts_rows(model, loader, criterion):
+    total, rows = 0.0, 0
+    for x, y in loader:
+        total += criterion(model(x), y).item() * len(y)
+        rows += len(y)
+    return total / rows
+
+
+def counts_other_things(model, loader, criterion):
+    correct, total = 0, 0.0
+    for x, y in loader:
+        correct += (model(x).argmax(1) == y).sum().item()
+        total += criterion(model(x), y).item() * x.size(0)
+    return correct / len(loader.dataset), total / len(loader.dataset)
