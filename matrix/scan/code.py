@@ -163,22 +163,51 @@ class Code:
         return [statement]
 
     def excludes(self, first: ast.AST, other: ast.AST) -> bool:
-        """True if the nodes are in different branches of an `if`, so that only one of them runs."""
+        """True if only one of the nodes runs.
+
+        The nodes are in different branches of an `if`, or of two with the same test.
+        """
         self._check_time()
-        branch: dict[ast.AST, str] = {}
-        inner = first
-        for above in self.ancestors(first):
+        ours = self._branches(first)
+        return any(
+            branch != ours[own] and self._agree(own, test)
+            for test, branch in self._branches(other).items()
+            for own in ours
+        )
+
+    def _branches(self, node: ast.AST) -> dict[ast.expr, str]:
+        """The test of each `if` statement around the node -> the branch that contains the node."""
+        branches, inner = {}, node
+        for above in self.ancestors(node):
             if isinstance(above, ast.If):
-                branch[above] = "orelse" if any(inner is part for part in above.orelse) else "body"
+                is_else = any(inner is part for part in above.orelse)
+                branches[above.test] = "orelse" if is_else else "body"
             inner = above
-        inner = other
-        for above in self.ancestors(other):
-            if isinstance(above, ast.If) and above in branch:
-                mine = "orelse" if any(inner is part for part in above.orelse) else "body"
-                if mine != branch[above]:
-                    return True
-            inner = above
-        return False
+        return branches
+
+    def _agree(self, first: ast.expr, other: ast.expr) -> bool:
+        """True if the tests have the same result: nothing in between changes what they read."""
+        if first is other:
+            return True
+        if type(first) is not type(other) or self.function(first) is not self.function(other):
+            return False
+        if ast.dump(first) != ast.dump(other) or not self._is_stable(first):
+            return False
+        between = sorted((place(first), place(other)))
+        return not any(
+            between[0] < at < between[1]
+            for name in {path(part) for part in ast.walk(first)} - {""}
+            for scope in (self.scope(first), self.owner(first))
+            for at, _ in self._assigned.get((scope, name), ())  # type: ignore[arg-type]
+        )
+
+    def _is_stable(self, test: ast.expr) -> bool:
+        """True if the test calls nothing that may answer differently the second time."""
+        return all(
+            path(part.func) in ("isinstance", "hasattr", "len", "callable")
+            for part in ast.walk(test)
+            if isinstance(part, ast.Call)
+        )
 
     def conditions(self, node: ast.AST) -> list[ast.expr]:
         """The tests of the `if` statements in the same function whose body contains the node,

@@ -22,7 +22,7 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
         if not (is_scaler(code, receiver(step)) or is_optimizer(code, receiver(step))):
             continue
         test = next(iter(code.conditions(step)), None)
-        counted = window_of(test)
+        counted = window_of(code.value(test))
         if test is None or counted is None:
             continue
         counter, window = counted

@@ -54,5 +54,5 @@ def _tests_state(code: Code, test: ast.expr, state: ast.expr) -> bool:
     return False
 
 
-def _is_none_test(test: ast.expr) -> bool:
+def _is_none_test(test: ast.AST) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))

@@ -25,7 +25,7 @@ def is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
     return any(ancestor is above for ancestor in code.ancestors(node))
 
 
-def window_of(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:
+def window_of(test: ast.AST | None) -> tuple[ast.expr, ast.expr] | None:
     """The counter and the window in a test such as `(i + 1) % window == 0`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test = test.operand
@@ -38,5 +38,5 @@ def window_of(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:
     return test.left, test.right
 
 
-def parts_of(test: ast.expr) -> list[ast.expr]:
-    return test.values if isinstance(test, ast.BoolOp) else [test]
+def parts_of(test: ast.AST) -> list[ast.AST]:
+    return [*test.values] if isinstance(test, ast.BoolOp) else [test]

@@ -34,7 +34,7 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
             around = [code.tree]
         for step in [step for inside in around for step in code.calls_in(inside, "step")]:
             test = next(iter(code.conditions(step)), None)
-            counts = test is not None and any(map(window_of, parts_of(test)))
+            counts = test is not None and any(map(window_of, parts_of(code.value(test) or test)))
             if is_scaler(code, receiver(step)) and test is not None and counts:
                 branch = code.parent[test]
                 same = [

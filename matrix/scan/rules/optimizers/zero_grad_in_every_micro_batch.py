@@ -65,7 +65,7 @@ def _windows(code: Code, step: ast.Call, loop: ast.AST) -> list[ast.expr]:
         part.right
         for test in code.conditions(step)
         if test is getattr(branch, "test", None)
-        for part in ast.walk(test)
+        for part in ast.walk(code.value(test) or test)
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)
     ]
 

@@ -87,3 +87,21 @@ def a_window_with_a_name(model, optimizer, scaler, loader, accum):
             scaler.step(optimizer)  # finds last_window_is_dropped
             scaler.update()
             optimizer.zero_grad()
+
+
+def trains_with_a_name(model, loader, optimizer, k):
+    for i, x in enumerate(loader):
+        model(x).backward()
+        is_last_of_window = (i + 1) % k == 0
+        if is_last_of_window:
+            optimizer.step()  # finds last_window_is_dropped
+            optimizer.zero_grad()
+
+
+def trains_to_the_end_with_a_name(model, loader, optimizer, k):
+    for i, x in enumerate(loader):
+        model(x).backward()
+        should_step = (i + 1) % k == 0 or i + 1 == len(loader)
+        if should_step:
+            optimizer.step()
+            optimizer.zero_grad()

@@ -53,3 +53,16 @@ def in_float32_for_another(scaler, optimizer, auxiliary, model, x):
     scaler.step(optimizer)
     auxiliary_optimizer.step()
     scaler.update()
+
+
+class ScalesElsewhere:
+    def step(self, loss):
+        if self.scaler is not None:
+            self.before_backward(loss)
+        else:
+            loss.backward()
+        if self.scaler is not None:
+            self.scaler.unscale_(self.optimizer)
+            self.scaler.step(self.optimizer)
+        else:
+            self.optimizer.step()

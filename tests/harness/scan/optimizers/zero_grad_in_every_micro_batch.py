@@ -147,3 +147,12 @@ def a_warmup_and_a_step_of_its_own(model, loader, optimizer):
     optimizer.zero_grad()
     model(x).sum().backward()
     optimizer.step()
+
+
+def steps_under_a_name(model, loader, optimizer, k):
+    for i, x in enumerate(loader):
+        optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
+        model(x).backward()
+        should_step = (i + 1) % k == 0
+        if should_step:
+            optimizer.step()
