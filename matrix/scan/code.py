@@ -1,6 +1,6 @@
 """Represents a Python file for the rules: calls by name, scopes, and the values of names. Nothing
 is imported or run. A name is traced to its assignments in the function, in the class (`self.x`) or
-in the module, but not through calls or into other files.
+in the module. project.py follows the names of classes and functions into other files.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from operator import itemgetter
+from pathlib import Path
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from . import files
@@ -67,6 +68,14 @@ def remembered(
     return answer
 
 
+class Origin(NamedTuple):
+    """The place that a name was imported from."""
+
+    level: int  # the number of dots of a relative import
+    module: str
+    name: str  # "" for `import module`
+
+
 class TooLong(Exception):
     """The rules exceeded their time limit, usually because of generated or malicious code."""
 
@@ -74,8 +83,13 @@ class TooLong(Exception):
 class Code:
     """A parsed file. Its methods raise TooLong after `seconds` of CPU time."""
 
-    def __init__(self, tree: ast.Module, text: str, seconds: float = math.inf) -> None:
+    def __init__(
+        self, tree: ast.Module, text: str, seconds: float = math.inf, path: Path | None = None
+    ) -> None:
         self.tree, self.text, self.lines = tree, text, text.split("\n")
+        self.path = path  # the file, whose imports may be followed
+        self.origins: dict[str, Origin] = {}  # name in this file -> where it was imported from
+        self.stars: list[tuple[str, int]] = []  # (module, level) of each `from module import *`
         self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
@@ -402,6 +416,12 @@ class Code:
         for alias in node.names:
             local = alias.asname or alias.name.partition(".")[0]
             self._bound.add(local)
+            if isinstance(node, ast.ImportFrom) and alias.name == "*":
+                self.stars.append((node.module or "", node.level))
+            elif isinstance(node, ast.ImportFrom):
+                self.origins[local] = Origin(node.level, node.module or "", alias.name)
+            else:
+                self.origins[local] = Origin(0, alias.name if alias.asname else local, "")
             if isinstance(node, ast.ImportFrom):
                 full = f"{node.module or ''}.{alias.name}"
             else:

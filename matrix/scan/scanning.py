@@ -180,7 +180,7 @@ def _findings(
     likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
         return
-    code = Code(tree, text, SECONDS)
+    code = Code(tree, text, SECONDS, path if path.is_file() else None)
     numbers = (getattr(node, "value", None) for node in code.all(ast.Constant))
     if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
         raise files.Unreadable("it contains a number that is too long to print")

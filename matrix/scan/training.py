@@ -20,6 +20,7 @@ from .code import (
     remembered,
     source,
 )
+from .project import Definition, definition
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"
@@ -200,11 +201,13 @@ def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
 def _is_network(code: Code, owner: ast.ClassDef) -> bool:
     if any(last_name(base).endswith("DataModule") for base in owner.bases):
         return False
-    bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
-    return is_module(code, owner) or any(
-        isinstance(base, ast.ClassDef) and base.name in bases and is_network(code, base)
-        for base in code.all(ast.ClassDef)
-        if place(base) < place(owner)
+    if is_module(code, owner):
+        return True
+    bases = [definition(code, base) for base in owner.bases]
+    return any(
+        isinstance(base.node, ast.ClassDef) and is_network(base.code, base.node)
+        for base in bases
+        if base is not None
     )
 
 
@@ -350,6 +353,17 @@ def creating_call(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call 
         else:
             return node
     return None
+
+
+def class_of(code: Code, maker: ast.Call, depth: int = 2) -> Definition | None:
+    """The class of the object that a call creates, directly or in a function that returns it."""
+    found = definition(code, maker.func)
+    if found is None or isinstance(found.node, ast.ClassDef):
+        return found
+    returns = found.code.within(found.node, ast.Return)
+    value = returns[0].value if len(returns) == 1 else None
+    made = creating_call(found.code, value) if value is not None and depth else None
+    return class_of(found.code, made, depth - 1) if made is not None else None
 
 
 def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:

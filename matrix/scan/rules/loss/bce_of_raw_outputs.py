@@ -7,7 +7,7 @@ from .. import needs
 from .shared import losses_with_score, made_by_a
 
 
-@needs("binary_cross_entropy|BCELoss", "Linear")
+@needs("binary_cross_entropy|BCELoss")
 def bce_of_raw_outputs(code: Code) -> Iterator[Hit]:
     for loss, score in losses_with_score(code, "binary_cross_entropy", "BCELoss"):
         if how := made_by_a(code, score, "Linear", "Linear"):

@@ -7,7 +7,7 @@ from .. import needs
 from .shared import because, losses_with_score, made_by_a
 
 
-@needs("nll_loss|NLLLoss", "softmax|Softmax")
+@needs("nll_loss|NLLLoss")
 def nll_loss_of_probabilities(code: Code) -> Iterator[Hit]:
     for loss, score in losses_with_score(code, "nll_loss", "NLLLoss"):
         if how := made_by_a(code, score, "softmax", "Softmax"):

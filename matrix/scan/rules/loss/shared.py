@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, argument, last_name, path, place, receiver, source
-from ...training import certain, creating_call, criterion, is_module, softened
+from ...training import certain, class_of, creating_call, criterion, is_module, softened
 
 KL_DIV = ("kl_div", "KLDivLoss")
 
@@ -59,8 +59,10 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
         last = code.value(maker.args[-1]) if maker.args else None
         matches = isinstance(last, ast.Call) and code.torch(last.func) == module
         return f"its network ends in {source(last, 40)}" if last is not None and matches else ""
-    classes = [owner for owner in code.all(ast.ClassDef) if owner.name == code.full(maker.func)]
-    return ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
+    found = class_of(code, maker)
+    if found is None or not isinstance(found.node, ast.ClassDef):
+        return ""
+    return ends_so(found.code, found.node, function, module, depth)
 
 
 def because(score: ast.expr, how: str) -> str:

@@ -9,7 +9,7 @@ from .shared import because, losses_with_score, made_by_a
 BCE_WITH_LOGITS = ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
 
 
-@needs("_with_logits|BCEWithLogitsLoss", "sigmoid|Sigmoid")
+@needs("_with_logits|BCEWithLogitsLoss")
 def sigmoid_before_bce_with_logits(code: Code) -> Iterator[Hit]:
     for loss, score in losses_with_score(code, *BCE_WITH_LOGITS):
         if how := made_by_a(code, score, "sigmoid", "Sigmoid"):

@@ -9,7 +9,7 @@ from .shared import because, losses_with_score, made_by_a
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
 
 
-@needs("cross_entropy|CrossEntropyLoss", "softmax|Softmax")
+@needs("cross_entropy|CrossEntropyLoss")
 def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
     for loss, score in losses_with_score(code, *CROSS_ENTROPY):
         if how := made_by_a(code, score, "softmax", "Softmax"):

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, path, source
-from ...training import creating_call, is_fragment, is_network
+from ...training import class_of, creating_call, is_fragment, is_network
 from .. import needs
 
 NETWORKS = ("net", "network", "model", "critic", "actor", "policy", "q", "qnet", "encoder", "dqn")
@@ -29,7 +29,6 @@ def _is_a_network(code: Code, name: ast.expr) -> bool:
         return is_fragment(code) and last_name(name) in NETWORKS and not code.values(name)
     if code.full(maker.func) in ("torch.nn.Sequential", "torch.nn.Linear"):
         return True
-    return any(
-        owner.name == code.full(maker.func) and is_network(code, owner)
-        for owner in code.all(ast.ClassDef)
-    )
+    found = class_of(code, maker)
+    owner = found.node if found is not None else None
+    return isinstance(owner, ast.ClassDef) and is_network(found.code, owner)  # type: ignore[union-attr]

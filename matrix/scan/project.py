@@ -1,0 +1,93 @@
+"""Finds what a file imports from the other files of its repository. Nothing is imported or run."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from . import files
+from .code import Code, path
+
+DEPTH = 3  # files that are opened to follow one name, such as a name that __init__.py imports
+ABOVE = 4  # folders above a file that may be in sys.path when the file runs
+KEPT = 200  # files that a process keeps in memory
+DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Definition(NamedTuple):
+    """A class or function, and the file that defines it."""
+
+    code: Code
+    node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def definition(code: Code, name: ast.AST) -> Definition | None:
+    """The class or function that a name refers to, in this file or in an imported file.
+
+    Returns None if the name is unknown, or if the file defines it more than once.
+    """
+    dotted = path(name)
+    if not dotted or dotted.startswith("self."):
+        return None
+    return _find(code, dotted, DEPTH)
+
+
+def _find(code: Code, dotted: str, depth: int) -> Definition | None:
+    first, _, rest = dotted.partition(".")
+    own = [node for node in code.tree.body if getattr(node, "name", "") == dotted]
+    if own:
+        node = own[0] if len(own) == 1 else None
+        return Definition(code, node) if isinstance(node, DEFINITIONS) else None
+    if code.path is None or not depth:
+        return None
+    origin = code.origins.get(first)
+    if origin is not None:
+        module, name = origin.module, origin.name
+        if rest:  # `import models` or `from package import models`, and then models.Net
+            inner, _, last = rest.rpartition(".")
+            module = ".".join(filter(None, [module, name, inner]))
+            name = last
+        found = _of_module(code.path, origin.level, module, name, depth)
+        return found
+    for module, level in code.stars if not rest else ():
+        if found := _of_module(code.path, level, module, first, depth):
+            return found
+    return None
+
+
+def _of_module(importer: Path, level: int, module: str, name: str, depth: int) -> Definition | None:
+    if not name:
+        return None
+    for file in _files(importer, level, module):
+        code = _code(file)
+        if code is not None and (found := _find(code, name, depth - 1)):
+            return found
+    return None
+
+
+def _files(importer: Path, level: int, module: str) -> list[Path]:
+    """The existing files that the module may be."""
+    parents = importer.absolute().parents
+    if level:
+        folders = [parents[level - 1]] if level <= len(parents) else []
+    else:
+        folders = list(parents[:ABOVE])
+    parts = module.split(".") if module else []
+    found = []
+    for folder in folders:
+        stem = folder.joinpath(*parts)
+        for file in (stem.with_name(f"{stem.name}.py") if parts else stem, stem / "__init__.py"):
+            if file.suffix == ".py" and file.is_file() and file != importer.absolute():
+                found.append(file)
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def _code(file: Path) -> Code | None:
+    try:
+        text = files.read(file).text
+        return Code(files.parsed(text), text, path=file)
+    except (files.Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
