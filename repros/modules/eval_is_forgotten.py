@@ -23,6 +23,7 @@
 # model.eval()  # and model.train() before training goes on
 # first, second = model(x), model(x)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The weights are fixed, but the predictions vary.

@@ -24,6 +24,8 @@
 # with torch.random.fork_rng(devices=[]):
 #     validate(model, val)
 # '''
+# rule = "note"
+# when = "the number of validation rows or passes changes"
 # affected = { cpu = ">=1.13" }
 # ///
 """Two runs with the same seed shuffle differently because one of them runs a validation in between.

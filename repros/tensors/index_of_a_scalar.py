@@ -25,6 +25,7 @@
 # right = '''
 # total += loss.item()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A training script for an old release of torch fails at the line that logs the loss

@@ -3,23 +3,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, names, receiver, source
+from ...code import Code, Hit, last_name, names, receiver, source
 from ...training import is_fragment, is_optimizer, is_scaler
 from .. import needs
 
 
-@needs("torch.save(", "scaler")
+@needs("save", "caler")
 def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
-    if not any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ())):
+    updates = any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ()))
+    if not updates and not code.calls.get("GradScaler"):
         return
     if _keeps_the_scaler(code):
         return
-    for call in code.calls.get("save", ()):
-        if (
-            code.full(call.func) == "torch.save"
-            and call.args
-            and _has_optimizer(code, call.args[0])
-        ):
+    for call in code.all(ast.Call):
+        if "save" in last_name(call.func) and call.args and _has_optimizer(code, call.args[0]):
             yield Hit(
                 call,
                 f"{source(call, 40)} has the optimizer and not the GradScaler, whose scale begins "

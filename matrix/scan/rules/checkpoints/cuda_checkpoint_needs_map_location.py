@@ -26,7 +26,7 @@ WHOLES = ("model", "net", "module", "optim", "sched")
 @needs("load_state_dict", "load(")
 def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
     anywhere = _runs_anywhere(code) and not _needs_cuda(code)
-    if not is_fragment(code) and not (anywhere and _saves(code)):
+    if not is_fragment(code) and not anywhere:
         return
     for call in code.calls.get("load", ()):
         if (
@@ -107,8 +107,3 @@ def _needs_cuda(code: Code) -> bool:
         if around == main and not leaves:
             return True
     return False
-
-
-def _saves(code: Code) -> bool:
-    """True if the code itself saves checkpoints on the device that it uses."""
-    return any(code.full(call.func) == "torch.save" for call in code.calls.get("save", ()))

@@ -20,24 +20,29 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
     ]
     if any(is_scheduler(code, each) for each in stated) or _moves_the_schedule(code):
         return
-    for call in code.calls.get("load_state_dict", ()):
-        if is_optimizer(code, receiver(call)):
-            yield Hit(
-                call,
-                f"{source(call, 40)} resumes the optimizer, and the schedule begins anew: nothing "
-                "saves or loads its state",
-            )
-            return
+    loads = code.calls.get("load_state_dict", [])
+    for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):
+        yield Hit(
+            call,
+            f"nothing saves or loads the state of the schedule, so it begins anew beside "
+            f"{source(call, 40)}",
+        )
+        return
 
 
 def _has_schedule(code: Code) -> bool:
     """True if the file builds a scheduler of torch, which starts at step 0."""
     if is_fragment(code):
         return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
-    made = [
+    made = _schedules(code)
+    saved = any(code.calls.get(name) for name in ("state_dict", "load_state_dict"))
+    return bool(made) and saved and not any(argument(call, -1, "last_epoch") for call in made)
+
+
+def _schedules(code: Code) -> list[ast.Call]:
+    return [
         call for name in SCHEDULERS for call in code.calls.get(name, ()) if code.torch(call.func)
     ]
-    return bool(made) and not any(argument(call, -1, "last_epoch") for call in made)
 
 
 def _moves_the_schedule(code: Code) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...code import Code, place
+from ...code import Code, constant, last_name, place, source
 from ...training import backwards, functions_called, is_fragment
 
 
@@ -52,4 +52,18 @@ def resumes(code: Code) -> bool:
     used = {name.id for name in code.all(ast.Name)} | {
         part.attr for part in code.all(ast.Attribute)
     }
-    return bool(used & RESUMES) and bool(code.calls.get("backward"))
+    if not code.calls.get("backward"):
+        return False
+    return bool(used & RESUMES) or any(_starts_later(loop) for loop in code.all(ast.For))
+
+
+def _starts_later(loop: ast.For) -> bool:
+    """True for `for epoch in range(start, end)`, whose start is not a number."""
+    over = loop.iter
+    return (
+        isinstance(over, ast.Call)
+        and last_name(over.func) in ("range", "trange")
+        and len(over.args) > 1
+        and constant(over.args[0]) is None
+        and "epoch" in source(loop.target)
+    )
