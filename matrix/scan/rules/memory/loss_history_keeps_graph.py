@@ -3,15 +3,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, constant, last_name, path
-from ...training import backward_of, backwards, is_fragment, without_grad
+from ...code import Code, Hit, constant, last_name, path, receiver, source
+from ...project import Definition
+from ...training import (
+    backward_of,
+    backwards,
+    class_of,
+    creating_call,
+    is_fragment,
+    without_grad,
+)
 from .. import needs
 
 NUMBERS = ("item", "float", "detach", "tolist", "cpu", "numpy", "mean_item")
 
 
-@needs("+=")
+@needs("+=|.update(")
 def loss_history_keeps_graph(code: Code) -> Iterator[Hit]:
+    yield from _summed_by_a_meter(code)
     for addition in code.all(ast.AugAssign):
         total, loss = path(addition.target), path(addition.value)
         if not isinstance(addition.op, ast.Add) or not total or not loss:
@@ -21,6 +30,52 @@ def loss_history_keeps_graph(code: Code) -> Iterator[Hit]:
                 addition,
                 f"{total} keeps the graph of {loss} from every step; {loss}.item() has no graph",
             )
+
+
+def _summed_by_a_meter(code: Code) -> Iterator[Hit]:
+    """Yields meter.update(loss), if the class of the meter adds up what it is given."""
+    for call in code.calls.get("update", ()):
+        meter, loops = receiver(call), code.loops(call)
+        loss = path(call.args[0]) if call.args else ""
+        if meter is None or not loss or not loops or without_grad(code, call):
+            continue
+        trained = {path(part) for back in backwards(code, loops[0]) for part in _terms(code, back)}
+        maker = creating_call(code, meter)
+        found = class_of(code, maker) if maker is not None else None
+        if loss not in trained or found is None or not _adds(found):
+            continue
+        value = code.value(call.args[0])
+        if not isinstance(value, ast.Call) or last_name(value.func) not in NUMBERS:
+            yield Hit(
+                call,
+                f"{source(meter)} adds up {loss} with the graph of every step; {loss}.item() has "
+                "no graph",
+            )
+
+
+def _terms(code: Code, back: ast.Call) -> list[ast.AST]:
+    """The loss of backward(), and the terms that it is the sum of."""
+    loss = backward_of(back)
+    if loss is None:
+        return []
+    value = code.value(loss)
+    return [loss, *(ast.walk(value) if isinstance(value, ast.BinOp) else ())]
+
+
+def _adds(meter: Definition) -> bool:
+    """True if update(value) adds the value itself to an attribute, and not a number of it."""
+    methods = {part.name: part for part in meter.node.body if isinstance(part, ast.FunctionDef)}
+    update = methods.get("update")
+    if update is None or len(update.args.args) < 2:
+        return False
+    given = update.args.args[1].arg
+    if meter.code.calls_in(update, *NUMBERS) or meter.code.calls_in(update, "is_tensor"):
+        return False
+    return any(
+        path(addition.target).startswith("self.")
+        and any(path(part) == given for part in ast.walk(addition.value))
+        for addition in meter.code.within(update, ast.AugAssign)
+    )
 
 
 def _is_trained(code: Code, addition: ast.AugAssign, loss: str) -> bool:

@@ -4,7 +4,14 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, names, path, place, receiver
-from ...training import OPTIMIZERS, backwards, is_fragment, optimizer_steps, without_grad
+from ...training import (
+    OPTIMIZERS,
+    backwards,
+    functions_called,
+    is_fragment,
+    optimizer_steps,
+    without_grad,
+)
 from .. import needs
 
 MODES = ("train", "eval", "zero_grad", "parameters", "state_dict", "load_state_dict", "to", "cuda")
@@ -12,6 +19,7 @@ MODES = ("train", "eval", "zero_grad", "parameters", "state_dict", "load_state_d
 
 @needs(".eval()")
 def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
+    yield from _evaluates_in_a_function(code)
     for call in code.calls.get("eval", ()):
         model = path(receiver(call))
         if not model or call.args or call.keywords:
@@ -37,6 +45,40 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
                 f"nothing in this loop calls {model}.train() again, so training continues in eval "
                 f"mode after the first {model}.eval()",
             )
+
+
+def _evaluates_in_a_function(code: Code) -> Iterator[Hit]:
+    """Yields the eval() of each function that a training loop calls with its model, if nothing in
+    the loop sets train mode again.
+    """
+    for loop in code.all(ast.For):
+        if not backwards(code, loop) or not optimizer_steps(code, loop):
+            continue
+        for call in code.calls_in(loop):
+            for name in (path(value) for value in call.args[:1]):
+                function = next(iter(functions_called(code, call)), None)
+                if not name or function is None or not function.args.args:
+                    continue
+                model = function.args.args[0].arg
+                evals = [
+                    inner
+                    for inner in code.calls_in(function, "eval")
+                    if path(receiver(inner)) == model and not inner.args
+                ]
+                if (
+                    evals
+                    and not code.calls_in(function, "train")
+                    and not code.calls_in(loop, "train")
+                    and not _may_set_train_mode(code, loop, name)
+                    and _is_trained(code, loop, name)
+                    and not _leaves_the_loop(code, call, loop)
+                    and not backwards(code, function)
+                ):
+                    yield Hit(
+                        evals[-1],
+                        f"{function.name}() leaves the model in eval mode, and the loop that "
+                        f"trains {name} does not call {name}.train() again",
+                    )
 
 
 def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:

@@ -56,3 +56,28 @@ def validates(model, loader, criterion):
             loss = criterion(model(x), y)
             total += loss
     return total
+
+
+class AverageMeter:
+    def __init__(self):
+        self.sum = self.count = 0
+
+    def update(self, val, n=1):
+        self.val = val
+        self.sum += val * n
+        self.count += n
+
+
+class NumberMeter:
+    def update(self, val, n=1):
+        self.sum += float(val) * n
+
+
+def meters(model, loader, criterion, optimizer):
+    losses, numbers = AverageMeter(), NumberMeter()
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        losses.update(loss, len(y))  # finds loss_history_keeps_graph
+        losses.update(loss.item(), len(y))
+        numbers.update(loss, len(y))

@@ -107,3 +107,50 @@ def unwrapped_by_a_helper(model, loader, accelerator):
         optimizer.step()
         model.eval()  # finds predict_leaves_eval_mode
         print(accelerator.unwrap_model(model))
+
+
+def validates_a_model(model, loader):
+    model.eval()  # finds predict_leaves_eval_mode
+    with torch.no_grad():
+        return [model(x) for x, _ in loader]
+
+
+def trains_and_calls_it(model, loader, val_loader, criterion, optimizer):
+    for epoch in range(3):
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        validates_a_model(model, val_loader)
+
+
+def validates_and_returns(model, loader):
+    model.eval()
+    with torch.no_grad():
+        outputs = [model(x) for x, _ in loader]
+    model.train()
+    return outputs
+
+
+def trains_and_calls_that(model, loader, val_loader, criterion, optimizer):
+    for epoch in range(3):
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        validates_and_returns(model, val_loader)
+
+
+def validates_in_turn(model, loader):
+    model.eval()
+    return [model(x) for x, _ in loader]
+
+
+def trains_in_turn(model, loader, val_loader, criterion, optimizer):
+    for epoch in range(3):
+        model.train()
+        for x, y in loader:
+            criterion(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        validates_in_turn(model, val_loader)
