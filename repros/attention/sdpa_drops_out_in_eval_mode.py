@@ -18,6 +18,8 @@
 # y = torch.nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
 # '''
 # requires = ">=2.0"
+# rule = "error"
+# when = "the model is in eval mode"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
 """Predictions are random after model.eval(), and worse than they should be.

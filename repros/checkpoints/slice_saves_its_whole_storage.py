@@ -16,6 +16,8 @@
 # right = '''
 # torch.save(features[:10].clone(), path)
 # '''
+# rule = "note"
+# when = "the slice is much smaller than the tensor"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The file with ten rows is as large as the file with all rows, and torch.load() reads all of them.

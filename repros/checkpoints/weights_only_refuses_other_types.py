@@ -31,6 +31,8 @@
 # torch.save({"model": model.state_dict(), "args": args}, path)
 # checkpoint = torch.load(path, weights_only=False)  # your own file: it can run code
 # '''
+# rule = "error"
+# when = "torch is 2.6 or newer"
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
 """A checkpoint that loads in older releases is rejected, because it contains more than the weights:

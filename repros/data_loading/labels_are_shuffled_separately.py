@@ -23,6 +23,7 @@
 # order = torch.randperm(len(x))
 # x, y = x[order], y[order]
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """No error is raised, and most inputs are trained with the label of another row.

@@ -18,6 +18,7 @@
 # torch.nn.init.kaiming_uniform_(A, a=5**0.5)
 # B = torch.nn.Parameter(torch.zeros(4, 2))
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """All gradients are zero, not None, and the output stays the same as the frozen model's.

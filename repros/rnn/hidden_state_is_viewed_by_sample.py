@@ -20,6 +20,8 @@
 # _, (h, _) = lstm(x)
 # features = h.transpose(0, 1).flatten(1)
 # '''
+# rule = "error"
+# when = "the LSTM has several layers or directions"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The shape is right and training runs, but the features of most samples belong to other samples.

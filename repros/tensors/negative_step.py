@@ -21,6 +21,7 @@
 # right = '''
 # returns = returns.flip(0)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Array code that reverses a sequence, a kernel or an image's channels fails on a tensor

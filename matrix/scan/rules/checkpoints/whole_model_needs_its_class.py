@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, path, receiver, source
-from ...training import is_dead, is_fragment, is_network
+from ...training import class_of, is_dead, is_fragment, is_network
 from .. import needs
 from .shared import is_test
 
@@ -65,7 +65,11 @@ def _maker_of(value: ast.AST) -> ast.AST:
 
 def _makes_module(code: Code, maker: ast.Call) -> bool:
     name = code.full(maker.func)
-    return (name.startswith("torch.nn.") and last_name(maker.func)[:1].isupper()) or any(
-        isinstance(owner, ast.ClassDef) and owner.name == name and is_network(code, owner)
-        for owner in code.all(ast.ClassDef)
+    if name.startswith("torch.nn.") and last_name(maker.func)[:1].isupper():
+        return True
+    found = class_of(code, maker)
+    return (
+        found is not None
+        and isinstance(found.node, ast.ClassDef)
+        and is_network(found.code, found.node)
     )

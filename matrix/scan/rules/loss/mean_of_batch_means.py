@@ -8,8 +8,9 @@ from ...training import is_fragment, is_loader
 from .. import needs
 
 
-@needs("+=", "len(")
+@needs("+=|.append(", "len(|mean(|average(")
 def mean_of_batch_means(code: Code) -> Iterator[Hit]:
+    yield from _means_of_lists(code)
     for mean in code.all(ast.BinOp):
         total, count = mean.left, mean.right
         if not isinstance(mean.op, ast.Div) or not path(total) or not _is_length(code, count):
@@ -22,6 +23,33 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 mean, f"{source(mean)} counts the rows of a shorter last batch more than others"
+            )
+
+
+def _means_of_lists(code: Code) -> Iterator[Hit]:
+    """Yields np.mean(losses) and sum(losses) / len(losses), of a loss for each batch of a loader."""
+    lists = {
+        path(receiver(put)): code.function(put)
+        for put in code.calls.get("append", ())
+        if len(put.args) == 1
+        and isinstance(put.args[0], ast.Call)
+        and last_name(put.args[0].func) == "item"
+        and _is_a_loss(code, put.args[0])
+        and (loops := code.loops(put))
+        and isinstance(loops[0], ast.For)
+        and is_loader(code, loops[0].iter)
+    }
+    means = [call for name in ("mean", "average") for call in code.calls.get(name, ())]
+    taken = [(call, call.args[0]) for call in means if call.args]
+    for division in code.all(ast.BinOp):
+        total, count = division.left, division.right
+        if isinstance(division.op, ast.Div) and isinstance(total, ast.Call) and total.args:
+            if path(total.func) == "sum" and source(count) == f"len({source(total.args[0])})":
+                taken.append((division, total.args[0]))
+    for node, losses in taken:
+        if path(losses) and lists.get(path(losses)) is code.function(node):
+            yield Hit(
+                node, f"{source(node)} counts the rows of a shorter last batch more than others"
             )
 
 

@@ -111,7 +111,7 @@ def emptied_again_further_on(model, x):
 def makes_them_smaller(paths):
     models = []
     for path in paths:
-        model = torch.load(path)
+        model = torch.load(path, weights_only=False)
         model.eval()
         models.append(model.half())
     return models

@@ -1,0 +1,22 @@
+import torch
+
+
+def resumes(path):
+    model = torch.load(path)  # finds weights_only_refuses_other_types
+    model.eval()
+    return model
+
+
+class Server:
+    def __init__(self, path):
+        self.net = torch.load(path, map_location="cpu")  # finds weights_only_refuses_other_types
+        self.net.to("cuda")
+
+
+def loads_a_state(model, path):
+    state = torch.load(path)
+    model.load_state_dict(state)
+    old = torch.load(path, weights_only=False)
+    old.eval()
+    tensor = torch.load(path)
+    return tensor.mean(), old
