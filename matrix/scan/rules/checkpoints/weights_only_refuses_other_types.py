@@ -7,7 +7,7 @@ from ...code import Code, Hit, argument, constant, has_unpacked, last_name, path
 from ...training import expects_an_error, in_a_test, is_fragment
 from .. import needs
 
-OF_A_MODULE = ("eval", "train", "parameters", "cuda", "to", "state_dict", "zero_grad", "half")
+OF_A_MODULE = ("eval", "train", "parameters", "state_dict", "load_state_dict", "modules")
 
 
 @needs("torch.load(")
@@ -37,7 +37,9 @@ def _is_a_module(code: Code, statement: ast.Assign, name: str) -> bool:
     later = [
         place(other)
         for other in code.within(function, ast.Assign)
-        if place(other) > place(statement) and path(other.targets[0]) == name
+        if place(other) > place(statement)
+        and path(other.targets[0]) == name
+        and not code.excludes(statement, other)
     ]
     until = min(later, default=(10**9, 0))
     return any(

@@ -27,7 +27,7 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
 
 
 def _means_of_lists(code: Code) -> Iterator[Hit]:
-    """Yields np.mean(losses) and sum(losses) / len(losses), of a loss for each batch of a loader."""
+    """Yields np.mean(losses) and sum(losses) / len(losses), of the losses of a loader's batches."""
     lists = {
         path(receiver(put)): code.function(put)
         for put in code.calls.get("append", ())
@@ -40,12 +40,16 @@ def _means_of_lists(code: Code) -> Iterator[Hit]:
         and is_loader(code, loops[0].iter)
     }
     means = [call for name in ("mean", "average") for call in code.calls.get(name, ())]
-    taken = [(call, call.args[0]) for call in means if call.args]
-    for division in code.all(ast.BinOp):
-        total, count = division.left, division.right
-        if isinstance(division.op, ast.Div) and isinstance(total, ast.Call) and total.args:
-            if path(total.func) == "sum" and source(count) == f"len({source(total.args[0])})":
-                taken.append((division, total.args[0]))
+    taken: list[tuple[ast.expr, ast.expr]] = [(call, call.args[0]) for call in means if call.args]
+    taken += [
+        (division, division.left.args[0])
+        for division in code.all(ast.BinOp)
+        if isinstance(division.op, ast.Div)
+        and isinstance(division.left, ast.Call)
+        and division.left.args
+        and path(division.left.func) == "sum"
+        and source(division.right) == f"len({source(division.left.args[0])})"
+    ]
     for node, losses in taken:
         if path(losses) and lists.get(path(losses)) is code.function(node):
             yield Hit(

@@ -54,12 +54,12 @@ def _summed_by_a_meter(code: Code) -> Iterator[Hit]:
 
 
 def _terms(code: Code, back: ast.Call) -> list[ast.AST]:
-    """The loss of backward(), and the terms that it is the sum of."""
+    """The loss of backward(), and the terms of the sums that it was assigned."""
     loss = backward_of(back)
     if loss is None:
         return []
-    value = code.value(loss)
-    return [loss, *(ast.walk(value) if isinstance(value, ast.BinOp) else ())]
+    sums = [value for value in code.values(loss) if isinstance(value, ast.BinOp)]
+    return [loss, *(part for value in sums for part in ast.walk(value))]
 
 
 def _adds(meter: Definition) -> bool:

@@ -41,11 +41,10 @@ def _may_set_eval_mode(code: Code) -> bool:
     """True if any code in the file calls eval() or train(False), or leaves the loop to others."""
     if any(isinstance(call.func, ast.Attribute) for call in code.calls.get("eval", ())):
         return True
-    calls = code.calls.get("train", ())
+    calls = [call for call in code.calls.get("train", ()) if isinstance(call.func, ast.Attribute)]
     if any(call.args and constant(call.args[0]) is not True for call in calls):
         return True
-    words = ("set_mode", "eval_mode", "Trainer", "LightningModule", "Accelerator")
-    return any(word in code.text for word in words)
+    return bool({"set_mode", "eval_mode", "LightningModule", "Accelerator"} & set(code.calls))
 
 
 def _same_call_twice(code: Code) -> Iterator[Hit]:

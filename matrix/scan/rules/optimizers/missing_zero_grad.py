@@ -13,10 +13,13 @@ Loop = ast.For | ast.AsyncFor | ast.While
 
 @needs("backward", "step(")
 def missing_zero_grad(code: Code) -> Iterator[Hit]:
-    if _file_may_clear(code):
+    clears = _clears(code)
+    if clears is None:
         return
     for step in code.calls.get("step", ()):
         if step not in optimizer_steps(code, code.statement(step)):
+            continue
+        if not all(_is_of_another_case(code, clear, step) for clear in clears):
             continue
         if not has_no_closure(code, step):
             continue
@@ -31,20 +34,28 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(
                 step,
-                f"nothing in this file clears the gradients, so each {source(step, 40)} uses "
+                f"nothing clears the gradients for it, so each {source(step, 40)} uses "
                 "the sum of all backward passes so far",
             )
 
 
-def _file_may_clear(code: Code) -> bool:
-    """True if any code in the file may clear gradients."""
+def _clears(code: Code) -> list[ast.Call] | None:
+    """The calls of zero_grad(), or None if other code in the file may clear gradients."""
     words = ("zero", "reset", "clear", "clean", "none")
     used = {attribute.attr for attribute in code.all(ast.Attribute)}
     used |= {function.name for function in code.all(ast.FunctionDef)}
-    return "grad" in used or any(
-        "grad" in name.lower() and any(word in name.lower() for word in words)
-        for name in used | set(code.calls)
-    )
+    used |= set(code.calls)
+    others = used - {"zero_grad"}
+    if "grad" in others or any(
+        "grad" in name.lower() and any(word in name.lower() for word in words) for name in others
+    ):
+        return None
+    return code.calls.get("zero_grad", [])
+
+
+def _is_of_another_case(code: Code, clear: ast.Call, step: ast.Call) -> bool:
+    """True if the loop clears the gradients only where it does not take this step."""
+    return code.loops(clear)[:1] == code.loops(step)[:1] and code.excludes(clear, step)
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:

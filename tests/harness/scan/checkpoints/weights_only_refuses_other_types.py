@@ -10,7 +10,7 @@ def resumes(path):
 class Server:
     def __init__(self, path):
         self.net = torch.load(path, map_location="cpu")  # finds weights_only_refuses_other_types
-        self.net.to("cuda")
+        self.net.train()
 
 
 def loads_a_state(model, path):
