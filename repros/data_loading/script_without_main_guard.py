@@ -30,6 +30,8 @@
 #     for batch in loader:
 #         train(batch)
 # '''
+# rule = "warning"
+# when = "workers are spawned, as on Windows and macOS"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "a call with the name __mp_main__ and the mark of a starting process plays the import in a spawned worker" }
 # ///

@@ -23,6 +23,8 @@
 # lengths = [len(dataset) - validation, validation]
 # train_set, validation_set = random_split(dataset, lengths)
 # '''
+# rule = "error"
+# when = "the lengths are not whole numbers"
 # affected = { cpu = ">=1.13" }
 # ///
 """The split works for one dataset but fails for the next, which has a few more rows.

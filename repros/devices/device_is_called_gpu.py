@@ -24,6 +24,7 @@
 # right = '''
 # device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The name often comes from a configuration file or a command line, where another library calls its

@@ -29,6 +29,8 @@
 # parser.add_argument("--local_rank", "--local-rank", type=int, default=default)
 # arguments = parser.parse_args()
 # '''
+# rule = "warning"
+# when = "torch.distributed.launch of torch 2.0 or newer starts the script"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
 """After an upgrade to torch 2, the script prints its usage and exits with status 2, on every rank.

@@ -21,6 +21,8 @@
 # decayed = [p for p in model.parameters() if p.ndim > 1]
 # kept = [p for p in model.parameters() if p.ndim < 2]
 # '''
+# rule = "warning"
+# when = "the model has norms with other names"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Weight decay pulls the norms' weights toward 0, although a second group should exempt them.

@@ -24,6 +24,7 @@
 # right = '''
 # optimizer = torch.optim.SGD([prompt], lr=0.1)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The code trains a prompt, an image, a latent vector or a temperature, but no model.
