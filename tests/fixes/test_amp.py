@@ -1095,13 +1095,15 @@ def test_no_optimizer_is_refused_where_autograd_cannot_be_asked(monkeypatch):
         assert stepped(sgd([b]), [b], [], scaler) == (True, [[1.0]])
 
 
-def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_written_to_it():
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_written_to_it(number):
     for scaler in scalers():
         a, b = (nn.Parameter(torch.zeros(1)) for _ in range(2))
-        first, second = sgd([a]), sgd([b])
-        assert stepped([first, second], [a, b], [(a + b).sum()], scaler)[0]
-        b.grad = torch.full((1,), scaler.get_scale())
-        assert stepped(second, [b], [], scaler) == (True, [[1.0]])
+        optimizers = [sgd([a]), sgd([b])]
+        assert stepped(optimizers, [a, b], [(a + b).sum()], scaler)[0]
+        again = (a, b)[number]
+        again.grad = torch.full((1,), scaler.get_scale())
+        assert stepped(optimizers[number], [again], [], scaler) == (True, [[1.0]])
 
 
 @pytest.mark.parametrize("frozen", [False, True])
