@@ -259,6 +259,7 @@ def test_a_mask_is_where_its_padding_is():
     ("options", "error", "message"),
     [
         ({"padding": OPEN.float()}, TypeError, r"True where .* got torch.float32 \[2, 3\]$"),
+        ({"padding": OPEN.byte()}, TypeError, r"got torch.uint8 \[2, 3\]$"),
         ({"padding": OPEN.long()}, TypeError, r"got torch.int64 \[2, 3\]$"),
         ({"padding": [True]}, TypeError, r"padding: expected a bool .*, got list \[True\]$"),
         ({"padding": OPEN[0]}, ValueError, r"^padding: expected .*keys\), got \[3\]$"),
