@@ -597,6 +597,11 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
     assert len(prefetcher) == count
 
 
+def test_the_length_of_a_prefetcher_is_the_number_of_batches():
+    loader = DataLoader(Rows(range(5)), batch_size=2)
+    assert len(data_loading.Prefetcher(loader, "cpu")) == len(loader) == 3
+
+
 def test_a_batch_of_the_prefetcher_may_be_dropped_as_soon_as_it_is_used(device):
     rows, sums = [torch.full((2**16,), float(number)) for number in range(8)], []
     for _ in range(2):
@@ -2363,6 +2368,13 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
     with pytest.raises(ValueError, match="^the sampler of the state has one, that of here no gen"):
         other.load_state_dict(state)
     assert other.state_dict() == before
+
+
+def test_a_state_from_the_start_of_an_epoch_of_another_length_is_refused():
+    run, other = Resumable(), Resumable()
+    with pytest.raises(ValueError, match="^the state is of batch 0 of 7, and here are 3: another"):
+        run.batches.load_state_dict({**other.batches.state_dict(), "length": 7})
+    assert epochs(run, 1) == epochs(Resumable(), 1)
 
 
 def test_samplers_whose_order_cannot_be_restored_are_refused():
