@@ -295,6 +295,7 @@ ELEMENTWISE = [
 @example([4, 1], [4], ELEMENTWISE[0])
 @example([], [1], ELEMENTWISE[0])
 @example([2, 3], [2, 3], ELEMENTWISE[1])
+@example([2, 3], [3, 2], ELEMENTWISE[1])
 def test_an_elementwise_loss_takes_equal_shapes_only(given_shape, wanted, elementwise):
     x, target = torch.full(given_shape, 0.5), torch.ones(wanted)
     if given_shape == wanted:
@@ -805,6 +806,15 @@ def test_a_mean_goes_on_from_its_state(device):
         again.compute()
 
 
+def test_the_state_of_a_mean_is_as_precise_as_the_mean():
+    mean, again = loss.RunningMean(), loss.RunningMean()
+    mean.update(2.0**24 + 1, weight=1 + 2.0**-30)
+    again.load_state_dict(mean.state_dict())
+    assert again.compute() == mean.compute()
+    assert again.state_dict() == mean.state_dict()
+    assert again.state_dict()["weight"] == 1 + 2.0**-30
+
+
 @pytest.mark.parametrize(
     ("state", "error", "text"),
     [
@@ -899,6 +909,15 @@ def test_check_gradients_lets_named_parameters_go_without(device):
     loss.check_gradients(model, ignore=(pattern for pattern in ["*.bias"]))
     with pytest.raises(loss.GradientError, match="^no gradient: 0.bias$"):
         loss.check_gradients(model, ignore=["*.weight"])
+
+
+def test_a_pattern_is_compared_with_the_whole_name():
+    model = nn.ModuleDict({"body": nn.Linear(2, 1), "head": nn.Linear(2, 1)})
+    (model["body"].weight.sum() + model["head"].weight.sum()).backward()
+    with pytest.raises(loss.GradientError, match=r"^no gradient: body\.bias$"):
+        loss.check_gradients(model, ignore=["head.bias"])
+    with pytest.raises(loss.GradientError, match=r"^no gradient: body\.bias, head\.bias$"):
+        loss.check_gradients(model, ignore=["bias"])
 
 
 @pytest.mark.parametrize("pattern", ["*.other", "BIAS"])
