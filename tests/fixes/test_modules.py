@@ -183,6 +183,17 @@ def test_a_parameter_that_two_parts_share_trains_again_with_either(number):
     assert model[0].weight.requires_grad
 
 
+def test_parameters_of_every_shape_and_kind_train_again():
+    model = nn.Module()
+    model.temperature = nn.Parameter(torch.ones(()))
+    model.phase = nn.Parameter(torch.ones(2, dtype=torch.cfloat))
+    model.nothing = nn.Parameter(torch.ones(0))
+    modules.freeze(model)
+    assert flags(model) == [False] * 3
+    modules.unfreeze(model)
+    assert flags(model) == [True] * 3
+
+
 def test_batch_norm_that_was_converted_to_sync_batch_norm_before_stays_frozen():
     model = nn.SyncBatchNorm.convert_sync_batchnorm(backbone())
     modules.freeze(model)
