@@ -781,13 +781,24 @@ def test_impossible_norms_are_refused(max_norm):
         numerics.clip_or_skip(optimizer_for("SGD", with_gradients([[1.0]], "cpu")), max_norm)
 
 
-def test_a_step_without_gradients_is_refused():
+@pytest.mark.parametrize("gradient", [None, torch.zeros(0)])
+def test_a_step_without_gradients_is_refused(gradient):
+    parameter = nn.Parameter(torch.ones(2 if gradient is None else 0))
+    parameter.grad = gradient
     with pytest.raises(
         ValueError,
         match=r"^the parameters of the optimizer have no gradient with a value in it: "
         r"was backward\(\) called\?$",
     ):
-        numerics.clip_or_skip(optimizer_for("SGD", [nn.Parameter(torch.ones(2))]), 1.0)
+        numerics.clip_or_skip(optimizer_for("SGD", [parameter]), 1.0)
+
+
+def test_a_norm_that_overflows_is_clipped_beside_an_empty_gradient():
+    weight, empty = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(0))
+    weight.grad, empty.grad = torch.full((2,), 3e38), torch.zeros(0)
+    result = numerics.clip_or_skip(torch.optim.SGD([empty, weight], lr=1.0), 1.0)
+    assert not result.skipped
+    assert weight.tolist() == pytest.approx([-math.sqrt(0.5)] * 2, rel=1e-5)
 
 
 class Explodes(nn.Module):
