@@ -843,6 +843,14 @@ def test_cudnn_flags_change_what_is_given_and_nothing_else(before, changes, allo
         assert CUDNN.allow_tf32 == allow_tf32
 
 
+@given(three)
+def test_a_flag_that_the_block_sets_itself_stays_set(before):
+    with CUDNN.flags(**before):
+        with rnn.cudnn_flags(enabled=False):
+            CUDNN.benchmark = not before["benchmark"]
+        assert flags_now() == {**before, "benchmark": not before["benchmark"]}
+
+
 def test_cudnn_flags_are_given_by_name():
     with pytest.raises(TypeError, match="positional"):
         rnn.cudnn_flags(False)
