@@ -142,6 +142,12 @@ def test_a_part_of_no_steps_is_left_out_185872():
     assert rates(sequence(linear(0, 0.1, 1), functools.partial(pow, 0.5)), 3) == [1.0, 0.5, 0.25]
 
 
+@pytest.mark.parametrize("make", [linear, cosine])
+def test_a_schedule_of_no_steps_is_at_its_end(make):
+    assert [make(0, 0.1, 0.5)(step) for step in range(3)] == [0.5] * 3
+    assert rates(make(0, 0.1, 0.5), 2) == [0.5, 0.5]
+
+
 @pytest.mark.parametrize("step", [0, 3])
 def test_a_tensor_is_written_in_place(device, step):
     optimizer = optimizer_at(1.0, kind="tensor", device=device)
