@@ -254,6 +254,13 @@ def scan_labels(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.scan_labels", *session.posargs)
 
 
+@nox.session(name="scan-recall")
+def scan_recall(session: nox.Session) -> None:
+    """Count what scan finds in scripts that an expert has read; writes docs/."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.trials.scan_recall", *session.posargs)
+
+
 # mosaicml pins a version of torch
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],

@@ -101,24 +101,22 @@ def source(file: tuple[str, str, str], mirrors: Path | None, cache: Path) -> str
     repository, commit, path = file
     cached = cache / repository.replace("/", "+") / commit / path
     if not cached.is_file():
-        data = _from_mirror(mirrors, repository, commit, path) if mirrors else _fetched(file, cache)
+        git = clone(repository, commit, mirrors, cache)  # fetches the commit, and then this file
+        data = _git("--git-dir", str(git), "show", f"{commit}:{path}")
         cached.parent.mkdir(parents=True, exist_ok=True)
         cached.write_bytes(data)
     return cached.read_text(encoding="utf-8", errors="replace")
 
 
-def _from_mirror(mirrors: Path, repository: str, commit: str, path: str) -> bytes:
-    folder = mirrors / repository.replace("/", "+")
-    places = (folder / "repo" / ".git", folder / "repo", folder)
-    git = next((place for place in places if (place / "objects").is_dir()), None)
-    if git is None:
-        raise NotMeasured(f"no clone of {repository} in {mirrors}")
-    return _git("--git-dir", str(git), "show", f"{commit}:{path}")
-
-
-def _fetched(file: tuple[str, str, str], cache: Path) -> bytes:
-    """The file from GitHub; fetches only the commit and this file."""
-    repository, commit, path = file
+def clone(repository: str, commit: str, mirrors: Path | None, cache: Path) -> Path:
+    """A git directory with the commit: a mirror, or a clone without the files. Raises NotMeasured."""
+    if mirrors:
+        folder = mirrors / repository.replace("/", "+")
+        places = (folder / "repo" / ".git", folder / "repo", folder)
+        mirror = next((place for place in places if (place / "objects").is_dir()), None)
+        if mirror is None:
+            raise NotMeasured(f"no clone of {repository} in {mirrors}")
+        return mirror
     git = cache / f"{repository.replace('/', '+')}.git"
     if not git.is_dir():
         _git("init", "--quiet", "--bare", str(git))
@@ -128,7 +126,7 @@ def _fetched(file: tuple[str, str, str], cache: Path) -> bytes:
         _git("--git-dir", str(git), "config", "remote.origin.partialclonefilter", "blob:none")
     held = ("--git-dir", str(git), "fetch", "--quiet", "--depth=1", "--filter=blob:none")
     _git(*held, "origin", commit)
-    return _git("--git-dir", str(git), "show", f"{commit}:{path}")
+    return git
 
 
 def _git(*arguments: str) -> bytes:
