@@ -166,7 +166,8 @@ def test_a_group_counts_if_all_in_it_count():
     oom, other = MemoryError(), ValueError("x")
     assert memory.is_out_of_memory(group(oom))
     assert memory.is_out_of_memory(group(oom, group(oom, oom)))
-    assert not memory.is_out_of_memory(group(oom, other))  # the other error would be lost
+    for errors in ((oom, other), (other, oom), (oom, oom, oom, other)):
+        assert not memory.is_out_of_memory(group(*errors))  # the other error would be lost
     assert not memory.is_out_of_memory(group())
     other.__cause__ = group(other)  # `raise group.exceptions[0] from group`
     assert not memory.is_out_of_memory(other)
@@ -746,6 +747,16 @@ def test_views_get_their_values_back_before_they_are_converted(graph):
         model.double()
     assert model.weight.grad.tolist() == [[7.0, 7.0]]
     assert model.weight.grad.dtype == torch.float64
+
+
+def test_a_view_that_is_not_contiguous_gets_its_values_back():
+    layer = nn.Conv2d(3, 4, 2).to(memory_format=torch.channels_last)
+    bucket = torch.arange(48.0)
+    layer.weight.grad = before = bucket.view(4, 2, 2, 3).permute(0, 3, 1, 2)
+    with memory.scratch_gradients(layer):
+        bucket.zero_()
+    assert layer.weight.grad is before
+    assert torch.equal(bucket, torch.arange(48.0))
 
 
 def test_a_block_starts_without_gradients_even_if_they_are_views():
