@@ -1464,7 +1464,8 @@ def test_tensors_that_are_not_plain_memory_are_copied_too():
     scales = torch.tensor([0.5, 1.0])
     quantized = torch.quantize_per_channel(base, scales, torch.zeros(2), 0, torch.qint8)
     copied = checkpoints.capture(sparse=sparse, quantized=quantized)["values"]
-    sparse.mul_(2)
+    sparse.values().mul_(2)
+    quantized.copy_(torch.quantize_per_channel(base * 0, scales, torch.zeros(2), 0, torch.qint8))
     assert torch.equal(copied["sparse"].to_dense(), base)
     assert torch.equal(copied["quantized"].dequantize(), base)
 
