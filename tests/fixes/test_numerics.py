@@ -1544,6 +1544,16 @@ def test_moments_keep_their_own_precision(device, make):
     assert state() == before
 
 
+def test_the_options_of_every_group_come_back():
+    model, optimizer = training("cpu", torch.optim.AdamW)
+    saved, before = numerics.Snapshot(optimizer), copy.deepcopy(optimizer.state_dict())
+    for group in optimizer.param_groups:
+        group["weight_decay"], group["betas"], group["eps"] = 7.0, (0.5, 0.5), 1.0
+    assert len(optimizer.param_groups) == 2
+    saved.restore()
+    assert optimizer.state_dict()["param_groups"] == before["param_groups"]
+
+
 def test_the_learning_rate_comes_back_with_its_scheduler():
     model, optimizer = training("cpu", torch.optim.SGD)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
