@@ -12,6 +12,8 @@ from .. import needs
 def script_without_main_guard(code: Code) -> Iterator[Hit]:
     if "__name__" in code.text or "get_ipython" in code.text or "# %%" in code.text:
         return
+    if code.path is not None and code.path.suffix == ".ipynb":  # workers cannot import a notebook
+        return
     loops = [loop for loop in code.all(ast.For) if code.function(loop) is code.tree]
     if is_fragment(code):
         for loop in loops:
@@ -32,3 +34,4 @@ def script_without_main_guard(code: Code) -> Iterator[Hit]:
                 f"each of the {workers} workers imports this file, which has no "
                 '`if __name__ == "__main__"`, and starts workers of its own',
             )
+            return

@@ -2,7 +2,7 @@ import torch
 from torch.utils.data import DataLoader
 
 loader = DataLoader(list(range(9)), batch_size=3, num_workers=2)  # finds script_without_main_guard
-second = DataLoader(list(range(9)), num_workers=4)  # finds script_without_main_guard
+second = DataLoader(list(range(9)), num_workers=4)
 alone = DataLoader(list(range(9)), num_workers=0)
 unused = DataLoader(list(range(9)), num_workers=2)
 
