@@ -13,6 +13,7 @@ CREATORS = frozenset(
     " randperm zeros_like ones_like rand_like randn_like cat stack".split()
 )
 USUAL = ("x", "y", "inputs", "images", "labels", "targets")  # names of tensors in a fragment
+NUMBERS = ("i", "j", "n", "it", "idx", "index", "step", "iteration", "batch_idx", "batch_i", "_")
 
 
 @needs(".to(|.cuda(|.cpu(")
@@ -53,6 +54,3 @@ def _unpacks(target: ast.AST, name: str) -> bool:
         return any(_unpacks(part, name) for part in inner)
     number_and_batch = len(target.elts) == 2 and getattr(target.elts[0], "id", "") in NUMBERS
     return not number_and_batch and any(getattr(part, "id", "") == name for part in target.elts)
-
-
-NUMBERS = ("i", "j", "n", "it", "idx", "index", "step", "iteration", "batch_idx", "batch_i", "_")

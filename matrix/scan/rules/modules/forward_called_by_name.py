@@ -16,7 +16,7 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             continue
         if last_name(model)[:1].isupper() or _passes_self(call) or in_a_test(code, call):
             continue
-        if _is_a_module(code, model):
+        if not code.is_imported(model) and path(model) != "ctx":
             line, column = end(model)
             edit = Edit(line, column, *end(call.func), "")
             yield Hit(call, f"{source(call, 40)} skips the hooks of {source(model, 40)}", (edit,))
@@ -24,8 +24,3 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
 
 def _passes_self(call: ast.Call) -> bool:
     return bool(call.args) and path(call.args[0]) == "self"  # Base.forward(self, x)
-
-
-def _is_a_module(code: Code, model: ast.expr) -> bool:
-    """False for imported modules and for objects that are called something else than a network."""
-    return not code.is_imported(model) and not last_name(model).startswith("ctx")

@@ -8,6 +8,10 @@ from ...training import MOVES, OPTIMIZERS, is_fragment, optimizer_steps, rest_of
 from .. import needs
 from .shared import optimizer_of
 
+TRAINED = frozenset(
+    "Linear Conv1d Conv2d Conv3d Sequential Embedding LSTM GRU Bilinear Parameter".split()
+)
+
 
 @needs("parameters()")
 def replaced_layer_does_not_learn(code: Code) -> Iterator[Hit]:
@@ -60,11 +64,6 @@ def _is_layer(code: Code, value: ast.expr | None) -> bool:
         return False
     name = code.full(value.func)
     return name.startswith("torch.nn.") and name.rpartition(".")[2] in TRAINED
-
-
-TRAINED = frozenset(
-    "Linear Conv1d Conv2d Conv3d Sequential Embedding LSTM GRU Bilinear Parameter".split()
-)
 
 
 def _is_stepped(code: Code, node: ast.Assign, optimizer: str) -> bool:
