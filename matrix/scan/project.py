@@ -13,6 +13,7 @@ from .code import Code, path
 DEPTH = 3  # files that are opened to follow one name, such as a name that __init__.py imports
 ABOVE = 4  # folders above a file that may be in sys.path when the file runs
 KEPT = 200  # files that a process keeps in memory
+AROUND = 40  # files that are read to answer a question about a repository
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -32,6 +33,31 @@ def definition(code: Code, name: ast.AST) -> Definition | None:
     if not dotted or dotted.startswith("self."):
         return None
     return _find(code, dotted, DEPTH)
+
+
+def around(code: Code) -> list[Code]:
+    """This file, and the files in its folder and in the folders above it, up to the repository's.
+
+    Scripts are usually in these folders, so their settings, such as the device, are found here.
+    """
+    if code.path is None:
+        return [code]
+    file = code.path.absolute()
+    others = [found for found in _files_around(file.parent) if found != file]
+    return [code, *filter(None, map(_code, others))]
+
+
+@lru_cache(maxsize=KEPT)
+def _files_around(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for above in [folder, *folder.parents][: ABOVE + 1]:
+        here = sorted(above.glob("*.py"))
+        if not here and above != folder:
+            break
+        found += here
+        if (above / ".git").exists():
+            break
+    return found[:AROUND]
 
 
 def _find(code: Code, dotted: str, depth: int) -> Definition | None:

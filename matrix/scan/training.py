@@ -20,7 +20,7 @@ from .code import (
     remembered,
     source,
 )
-from .project import Definition, definition
+from .project import Definition, around, definition
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"
@@ -89,8 +89,15 @@ def is_loader(code: Code, node: ast.AST | None) -> bool:
     """
     if node is None:
         return False
+    if isinstance(node, ast.IfExp):
+        return is_loader(code, node.body) and is_loader(code, node.orelse)
     if isinstance(node, ast.Call) and last_name(node.func) in ITERATES:
         return any(is_loader(code, value) for value in node.args)
+    value = code.value(node)
+    if isinstance(value, ast.IfExp) or (
+        isinstance(value, ast.Call) and last_name(value.func) in ITERATES
+    ):  # bar = tqdm(loader)
+        return value is not node and is_loader(code, value)
     return code.made_by(node, "DataLoader") or _named(node, "loader")
 
 
@@ -477,3 +484,34 @@ def ends_early(code: Code, loop: ast.For) -> bool:
 def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
     statement = code.statement(node)
     return [later for later in code.block(statement) if place(later) > place(statement)]
+
+
+RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path start_iter".split())
+
+
+def resumes(code: Code) -> bool:
+    """True if the file can continue an earlier run of a program that trains, or is a fragment."""
+    if is_fragment(code):
+        return True
+    if not any(file.calls.get("backward") for file in around(code)):
+        return False
+    used = {name.id for name in code.all(ast.Name)} | {
+        part.attr for part in code.all(ast.Attribute)
+    }
+    return (
+        bool(used & RESUMES)
+        or any("resume" in function.name for function in code.all(ast.FunctionDef))
+        or any(_starts_later(loop) for loop in code.all(ast.For))
+    )
+
+
+def _starts_later(loop: ast.For) -> bool:
+    """True for `for epoch in range(start, end)`, whose start is not a number."""
+    over = loop.iter
+    return (
+        isinstance(over, ast.Call)
+        and last_name(over.func) in ("range", "trange")
+        and len(over.args) > 1
+        and constant(over.args[0]) is None
+        and "epoch" in source(loop.target)
+    )

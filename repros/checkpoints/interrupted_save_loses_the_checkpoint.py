@@ -37,6 +37,7 @@
 # save(checkpoint, path)
 # '''
 # choice = "Use the lines if one process saves and resumes on its own; use the fix if the file is a link or is shared with others, or if a failed save must leave nothing behind"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A run that was stopped while it wrote its checkpoint cannot be resumed, because the overwritten

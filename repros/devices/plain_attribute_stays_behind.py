@@ -27,6 +27,7 @@
 # right = '''
 # self.register_buffer("mask", torch.ones(3), persistent=False)  # bfloat16() rounds it
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///

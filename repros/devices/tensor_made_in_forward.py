@@ -34,6 +34,7 @@
 # state = self.cell.weight_hh.new_zeros(len(x), 3)
 # state = self.cell(x, state)
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///

@@ -32,6 +32,7 @@
 # model.train()
 # '''
 # choice = "Use the lines in your own training loop; use the fix if a library's trainer calls train()"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The optimizer holds no backbone parameters, but the backbone's output drifts.

@@ -21,6 +21,7 @@
 # right = '''
 # self.register_buffer("mean", torch.zeros(2))
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The checkpoint loads without an error, but the values that the model measured or drew are lost.

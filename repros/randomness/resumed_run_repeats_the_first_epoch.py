@@ -20,6 +20,7 @@
 # model.load_state_dict(checkpoint["model"])
 # generator.set_state(checkpoint["generator"].cpu())  # generator.get_state(), when it was saved
 # '''
+# rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
 """The weights and the optimizer continue, but the random numbers start again, because the seed at

@@ -29,6 +29,7 @@
 # hidden = torch.zeros(1, len(x), 2, device=x.device, dtype=x.dtype)
 # output, _ = gru(x, hidden)
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training fails on the last batch of the epoch, or prediction fails on a single sample.

@@ -24,6 +24,7 @@
 # features = pool(maps).flatten(1)
 # predicted = head(features).argmax(1)
 # '''
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training fails at the end of the epoch (chenyuntc/scene-baseline#2), or prediction fails for a

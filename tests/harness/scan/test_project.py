@@ -102,3 +102,101 @@ def test_what_is_unknown_is_not_guessed(tmp_path, net):
 def test_a_module_that_is_installed_is_not_searched(tmp_path):
     train = TRAIN.format(imports="from torchvision.models import resnet18", make="resnet18()")
     assert found(tmp_path, {"train.py": train}) == []
+
+
+LOOP = """
+    {imports}
+
+    model = load(3)
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(9):
+        for x in loader:
+            {more}
+            optimizer.zero_grad()
+            model(x).backward()
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("mode", "finds"), [("eval", True), ("train", False)])
+def test_a_function_of_another_file_returns_a_model_in_eval_mode(tmp_path, mode, finds):
+    files = {
+        "common.py": f"""
+            import torch
+
+            def load(size):
+                net = torch.nn.Dropout()
+                net.{mode}()
+                return net
+            """,
+        "train.py": LOOP.format(imports="import torch\n    from common import load", more="pass"),
+    }
+    assert ("rnn/predict_leaves_eval_mode" in found(tmp_path, files)) is finds
+
+
+@pytest.mark.parametrize(
+    ("seed", "more", "finds"),
+    [
+        ("1111", "data = Rows()", True),
+        ("seed", "data = Rows()", True),
+        ("seed", "data = Rows(seed=epoch)", False),
+        ("None", "data = Rows()", False),
+    ],
+)
+def test_a_class_of_another_file_seeds_the_generator(tmp_path, seed, more, finds):
+    files = {
+        "rows.py": f"""
+            import torch
+
+            class Rows:
+                def __init__(self, seed=1):
+                    torch.manual_seed({seed})
+            """,
+        "train.py": LOOP.format(imports="import torch\n    from rows import Rows", more=more),
+    }
+    text = files["train.py"].replace("for x in loader:", "if True:")
+    assert (
+        "randomness/seed_inside_the_loop" in found(tmp_path, {**files, "train.py": text})
+    ) is finds
+
+
+DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+
+
+@pytest.mark.parametrize(
+    ("files", "finds"),
+    [
+        ({"train.py": f"import torch\n{DEVICE}"}, True),
+        ({"train.py": "import torch\ndef run(x, device): return x.to(device)"}, True),
+        ({"train.py": "import torch\ndevice = 'cuda'\nx.to(device)"}, False),
+        ({"train.py": f"import torch\n{DEVICE}\nmodel.cuda()"}, False),
+        ({"other/train.py": f"import torch\n{DEVICE}"}, False),
+        ({}, False),
+    ],
+)
+def test_the_files_around_choose_the_device(tmp_path, files, finds):
+    files |= {
+        "models/common.py": """
+            import torch
+
+            def restore(model, path):
+                model.load_state_dict(torch.load(path))
+            """,
+        "models/__init__.py": "",
+    }
+    ids = found(tmp_path, files, "models/common.py")
+    assert ("checkpoints/cuda_checkpoint_needs_map_location" in ids) is finds
+
+
+def test_files_above_the_repository_are_not_around(tmp_path):
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    files = {
+        "train.py": f"import torch\n{DEVICE}",
+        "repository/common.py": """
+            import torch
+
+            def restore(model, path):
+                model.load_state_dict(torch.load(path))
+            """,
+    }
+    assert found(tmp_path, files, "repository/common.py") == []

@@ -16,30 +16,30 @@ from ...code import (
     receiver,
     source,
 )
+from ...project import around
 from ...training import expects_an_error, is_dead, is_fragment, is_scheduler
 from .. import needs
 from .shared import is_test, is_written_before, parts_of
 
 WHOLES = ("model", "net", "module", "optim", "sched")
+CHECKPOINTS = ("checkpoint", "ckpt", "snapshot", "state_dict", "resume", "weights", "model")
 
 
-@needs("load_state_dict", "load(")
+@needs("torch", "load(")
 def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
-    anywhere = _runs_anywhere(code) and not _needs_cuda(code)
-    if not is_fragment(code) and not anywhere:
-        return
     for call in code.calls.get("load", ()):
         if (
             code.full(call.func) == "torch.load"
             and argument(call, 1, "map_location") is None
             and not has_unpacked(call)
-            and _is_loaded(code, call)
+            and (_is_loaded(code, call) or _is_named(code, call))
             and not _is_of_a_scheduler(code, call)
             and not is_written_before(code, call)
             and not any("cuda" in names(test) for test in code.conditions(call))
             and not expects_an_error(code, call)
             and not is_test(code, call)
             and not is_dead(code, call)
+            and (is_fragment(code) or _runs_anywhere(code))
         ):
             yield Hit(call, f"{source(call)} puts each tensor back on the device it was saved from")
 
@@ -70,8 +70,31 @@ def _is_loaded(code: Code, load: ast.Call) -> bool:
     )
 
 
+def _is_named(code: Code, load: ast.Call) -> bool:
+    """True if the file or the result is called a checkpoint, or the function that returns it."""
+    statement = code.statement(load)
+    direct = getattr(statement, "value", None) is load
+    if not direct or not isinstance(statement, (ast.Assign, ast.Return)):
+        return False
+    if isinstance(statement, ast.Assign):
+        words = set(map(last_name, statement.targets))
+    else:
+        words = {getattr(code.function(load), "name", "")}
+    words |= names(load.args[0]) if load.args else set()
+    return any(part in word.lower() for word in words for part in CHECKPOINTS)
+
+
 def _runs_anywhere(code: Code) -> bool:
-    """True if the code checks for CUDA and uses another device on a machine without CUDA."""
+    """True if the program uses another device on a machine without CUDA."""
+    return not _needs_cuda(code) and any(
+        _falls_back(file) and not _needs_cuda(file) for file in around(code)
+    )
+
+
+def _falls_back(code: Code) -> bool:
+    """True if the code uses another device on a machine without CUDA, or if the user chooses it."""
+    if any(_is_a_choice(code, call) for call in code.calls.get("to", ())):
+        return True
     for call in code.calls.get("is_available", ()):
         if code.full(call.func) in ("torch.cuda.is_available", "torch.accelerator.is_available"):
             statement = code.statement(call)
@@ -80,6 +103,15 @@ def _runs_anywhere(code: Code) -> bool:
             if any(constant(part) == "cpu" for part in ast.walk(statement)):
                 return True
     return False
+
+
+def _is_a_choice(code: Code, move: ast.Call) -> bool:
+    """True for x.to(device), unless the code sets the device to "cuda"."""
+    device = argument(move, 0, "device")
+    if device is None or last_name(device) != "device":
+        return False
+    values = code.values(device)
+    return not any("cuda" in source(value) for value in values if value is not None)
 
 
 def _needs_cuda(code: Code) -> bool:

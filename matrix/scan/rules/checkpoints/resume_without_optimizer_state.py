@@ -4,21 +4,14 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, constant, last_name, receiver, source
-from ...training import is_fragment, is_optimizer, is_scheduler
+from ...project import around
+from ...training import is_fragment, is_optimizer, is_scheduler, resumes
 from .. import needs
-from .shared import resumes
 
 
 @needs("load_state_dict(")
 def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
-    if not resumes(code):
-        return
-    stated = [
-        receiver(call)
-        for name in ("state_dict", "load_state_dict")
-        for call in code.calls.get(name, ())
-    ]
-    if any(is_optimizer(code, each) for each in stated) or _has_a_key(code):
+    if not resumes(code) or any(_keeps_the_state(file) for file in around(code)):
         return
     for call in code.calls.get("load_state_dict", ()):
         model = receiver(call)
@@ -31,6 +24,16 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
                 "the optimizer",
             )
             return
+
+
+def _keeps_the_state(code: Code) -> bool:
+    """True if the file saves or loads the state of an optimizer."""
+    stated = [
+        receiver(call)
+        for name in ("state_dict", "load_state_dict")
+        for call in code.calls.get(name, ())
+    ]
+    return any(is_optimizer(code, each) for each in stated) or _has_a_key(code)
 
 
 def _has_a_key(code: Code) -> bool:

@@ -4,21 +4,16 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, names, path, receiver, source
-from ...training import SCHEDULERS, is_fragment, is_optimizer, is_scheduler
+from ...project import around
+from ...training import SCHEDULERS, is_fragment, is_optimizer, is_scheduler, resumes
 from .. import needs
-from .shared import resumes
 
 
 @needs("load_state_dict(")
 def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
     if not resumes(code) or not _has_schedule(code):
         return
-    stated = [
-        receiver(call)
-        for name in ("state_dict", "load_state_dict")
-        for call in code.calls.get(name, ())
-    ]
-    if any(is_scheduler(code, each) for each in stated) or _moves_the_schedule(code):
+    if any(_keeps_the_state(file) or _moves_the_schedule(file) for file in around(code)):
         return
     loads = code.calls.get("load_state_dict", [])
     for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):
@@ -28,6 +23,15 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
             f"{source(call, 40)}",
         )
         return
+
+
+def _keeps_the_state(code: Code) -> bool:
+    """True if the file saves or loads the state of a scheduler."""
+    return any(
+        is_scheduler(code, receiver(call))
+        for name in ("state_dict", "load_state_dict")
+        for call in code.calls.get(name, ())
+    )
 
 
 def _has_schedule(code: Code) -> bool:

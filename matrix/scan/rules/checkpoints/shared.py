@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ...code import Code, constant, last_name, place, source
-from ...training import backwards, functions_called, is_fragment
+from ...code import Code, place
+from ...training import backwards, functions_called
 
 
 def is_test(code: Code, node: ast.AST) -> bool:
@@ -39,31 +39,4 @@ def is_written_before(code: Code, load: ast.Call) -> bool:
         for called in functions_called(code, function)
         if called is not function and backwards(code, called)
         for call in code.calls_in(function, called.name)
-    )
-
-
-RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path start_iter".split())
-
-
-def resumes(code: Code) -> bool:
-    """True if the file trains, and can continue an earlier run, or is a fragment."""
-    if is_fragment(code):
-        return True
-    used = {name.id for name in code.all(ast.Name)} | {
-        part.attr for part in code.all(ast.Attribute)
-    }
-    if not code.calls.get("backward"):
-        return False
-    return bool(used & RESUMES) or any(_starts_later(loop) for loop in code.all(ast.For))
-
-
-def _starts_later(loop: ast.For) -> bool:
-    """True for `for epoch in range(start, end)`, whose start is not a number."""
-    over = loop.iter
-    return (
-        isinstance(over, ast.Call)
-        and last_name(over.func) in ("range", "trange")
-        and len(over.args) > 1
-        and constant(over.args[0]) is None
-        and "epoch" in source(loop.target)
     )

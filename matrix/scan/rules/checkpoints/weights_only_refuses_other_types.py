@@ -3,11 +3,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, has_unpacked, last_name, path, place, source
-from ...training import expects_an_error, in_a_test, is_fragment
+from ...code import (
+    Code,
+    Hit,
+    argument,
+    constant,
+    has_unpacked,
+    last_name,
+    path,
+    place,
+    source,
+)
+from ...training import creating_call, expects_an_error, in_a_test, is_fragment
 from .. import needs
 
 OF_A_MODULE = ("eval", "train", "parameters", "state_dict", "load_state_dict", "modules")
+OF_A_TENSOR = ("data", "requires_grad", "grad", "names")
+OF_A_DICT = frozenset("get items keys values pop update copy setdefault clear".split())
+MODELS = ("model", "net", "network")
 
 
 @needs("torch.load(")
@@ -19,16 +32,24 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
             continue
         if in_a_test(code, call) or expects_an_error(code, call):
             continue
-        statement = code.statement(call)
-        if not isinstance(statement, ast.Assign) or statement.value is not call:
-            continue
-        name = path(statement.targets[0])
-        if name and (_is_a_module(code, statement, name) or _saves_other_types(code)):
-            yield Hit(
-                call,
-                f"{source(call, 40)} loads tensors and plain types only, and {name} is a whole "
-                "object",
-            )
+        if (what := _other_object(code, call)) is not None:
+            yield Hit(call, f"{source(call, 40)} loads tensors and plain types only, and {what}")
+
+
+def _other_object(code: Code, load: ast.Call) -> str | None:
+    """Describes the object in the file that is no tensor or plain type, or returns None."""
+    statement = code.statement(load)
+    if isinstance(statement, ast.Return) and statement.value is load:
+        is_model = _returns_a_model(code, load)
+        return "this file also saves whole models" if is_model else None
+    if not isinstance(statement, ast.Assign) or statement.value is not load:
+        return None
+    name = path(statement.targets[0])
+    if name and _is_a_module(code, statement, name):
+        return f"{name} is a whole object"
+    if name and (saved := _other_value(code, statement, name)):
+        return f"the file also contains {saved}"
+    return None
 
 
 def _is_a_module(code: Code, statement: ast.Assign, name: str) -> bool:
@@ -42,19 +63,59 @@ def _is_a_module(code: Code, statement: ast.Assign, name: str) -> bool:
         and not code.excludes(statement, other)
     ]
     until = min(later, default=(10**9, 0))
-    return any(
+    called = any(
         place(statement) < place(call) <= until
         and last_name(call.func) in OF_A_MODULE
         and path(getattr(call.func, "value", None)) == name
         for call in code.calls_in(function)
     )
+    return called or any(  # model.decoder.length = 3
+        place(statement) < place(part) <= until
+        and isinstance(part.ctx, ast.Store)
+        and path(part).startswith(f"{name}.")
+        and part.attr not in OF_A_TENSOR
+        for part in code.within(function, ast.Attribute)
+    )
 
 
-def _saves_other_types(code: Code) -> bool:
-    """True for a fragment that also saves its options in the checkpoint."""
-    return is_fragment(code) and any(
-        path(value) == "args"
-        for table in code.all(ast.Dict)
-        for key, value in zip(table.keys, table.values, strict=True)
-        if constant(key) == "args"
+def _returns_a_model(code: Code, load: ast.Call) -> bool:
+    """True if the function is called load_model(), and the file saves a model as a whole."""
+    words = getattr(code.function(load), "name", "").split("_")
+    return bool({"load", "restore"} & set(words) and set(MODELS) & set(words)) and any(
+        code.full(call.func) == "torch.save" and path(argument(call, 0, "obj")) in MODELS
+        for call in code.calls.get("save", ())
+    )
+
+
+def _other_value(code: Code, statement: ast.Assign, name: str) -> str | None:
+    """The object with attributes that this file saves in the checkpoint that it also loads."""
+    read = {
+        constant(part.slice)
+        for part in code.within(code.function(statement), ast.Subscript)
+        if path(part.value) == name
+    }
+    for call in code.calls.get("save", ()):
+        saved = code.value(argument(call, 0, "obj"))
+        if code.full(call.func) != "torch.save" or not isinstance(saved, ast.Dict):
+            continue
+        keys = {constant(key) for key in saved.keys if key is not None}
+        if not is_fragment(code) and not read & keys:
+            continue
+        for value in saved.values:
+            if path(value) and (is_fragment(code) or _has_attributes(code, value)):
+                if path(value) in ("args", "opt") or not is_fragment(code):
+                    return path(value)
+    return None
+
+
+def _has_attributes(code: Code, value: ast.expr) -> bool:
+    """True for the result of parse_args(), and for an object whose attributes the code reads."""
+    maker = creating_call(code, value)
+    if maker is not None:
+        return last_name(maker.func) == "parse_args"
+    if last_name(value) not in ("args", "opt", "opts", "cfg", "config", "hparams", "params"):
+        return False
+    return any(
+        last_name(part.value) == last_name(value) and part.attr not in OF_A_DICT
+        for part in code.all(ast.Attribute)
     )

@@ -35,6 +35,8 @@ def _is_model(code: Code, node: ast.AST) -> bool:
     name = path(node)
     if is_fragment(code):
         return name in ("model", "net")
+    if _is_passed_as_a_model(code, node):
+        return True
     values = code.values(node) if name else [node]
     makers = [
         maker for maker in map(_maker_of, filter(None, values)) if isinstance(maker, ast.Call)
@@ -50,6 +52,32 @@ def _is_model(code: Code, node: ast.AST) -> bool:
         and (code.owner(call) is code.owner(node) or not name.startswith("self."))
         for called in ("parameters", "named_parameters")
         for call in code.calls.get(called, ())
+    )
+
+
+def _is_passed_as_a_model(code: Code, node: ast.AST) -> bool:
+    """True if the node is a parameter, and all calls in this file pass an object whose
+    parameters() or train() they call.
+    """
+    function, name = code.function(node), path(node)
+    if not isinstance(function, ast.FunctionDef) or len(code.values(node)) != 1:
+        return False
+    names = [parameter.arg for parameter in function.args.args]
+    if name not in names or isinstance(code.parent[function], ast.ClassDef):
+        return False
+    passed = [
+        (call, path(argument(call, names.index(name), name)))
+        for call in code.calls.get(function.name, ())
+    ]
+    return bool(passed) and all(
+        model
+        and any(
+            path(use.func) in (f"{model}.parameters", f"{model}.train")
+            for used in ("parameters", "train")
+            for use in code.calls.get(used, ())
+            if code.function(use) is code.function(call)
+        )
+        for call, model in passed
     )
 
 

@@ -11,8 +11,11 @@ from .. import needs
 @needs("+=|.append(", "len(|mean(|average(")
 def mean_of_batch_means(code: Code) -> Iterator[Hit]:
     yield from _means_of_lists(code)
-    for mean in code.all(ast.BinOp):
-        total, count = mean.left, mean.right
+    for mean in [*code.all(ast.BinOp), *code.all(ast.AugAssign)]:
+        if isinstance(mean, ast.AugAssign):  # total /= len(loader)
+            total, count = mean.target, mean.value
+        else:
+            total, count = mean.left, mean.right
         if not isinstance(mean.op, ast.Div) or not path(total) or not _is_length(code, count):
             continue
         if any(
@@ -28,14 +31,23 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
 
 def _means_of_lists(code: Code) -> Iterator[Hit]:
     """Yields np.mean(losses) and sum(losses) / len(losses), of the losses of a loader's batches."""
-    lists = {
-        path(receiver(put)): code.function(put)
+    kept: list[tuple[ast.AST, str, ast.expr]] = [
+        (put, path(receiver(put)), put.args[0])
         for put in code.calls.get("append", ())
         if len(put.args) == 1
-        and isinstance(put.args[0], ast.Call)
-        and last_name(put.args[0].func) == "item"
-        and _is_a_loss(code, put.args[0])
-        and (loops := code.loops(put))
+    ]
+    kept += [
+        (addition, path(addition.target), addition.value.elts[0])
+        for addition in code.all(ast.AugAssign)  # losses += [loss.item()]
+        if isinstance(addition.value, ast.List) and len(addition.value.elts) == 1
+    ]
+    lists = {
+        (name, code.function(node))
+        for node, name, value in kept
+        if isinstance(value, ast.Call)
+        and last_name(value.func) == "item"
+        and _is_a_loss(code, value)
+        and (loops := code.loops(node))
         and isinstance(loops[0], ast.For)
         and is_loader(code, loops[0].iter)
     }
@@ -51,7 +63,7 @@ def _means_of_lists(code: Code) -> Iterator[Hit]:
         and source(division.right) == f"len({source(division.left.args[0])})"
     ]
     for node, losses in taken:
-        if path(losses) and lists.get(path(losses)) is code.function(node):
+        if (path(losses), code.function(node)) in lists:
             yield Hit(
                 node, f"{source(node)} counts the rows of a shorter last batch more than others"
             )

@@ -3,16 +3,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, constant, last_name, names, path, source
-from ...training import is_fragment, is_loader, without_grad
+from ...code import Code, Hit, constant, last_name, names, path, receiver, source
+from ...training import is_fragment, is_loader, is_network, without_grad
 from .. import needs
 
 MODEL = ("model", "net", "network", "classifier", "generator", "encoder", "unet", "transformer")
 VALIDATES = ("val", "test", "eval", "dev")
 
 
-@needs("no_grad|inference_mode|model(x)")
+@needs("no_grad|inference_mode|model(x)|self.train()")
 def eval_is_forgotten(code: Code) -> Iterator[Hit]:
+    yield from _undone_in_forward(code)
     if is_fragment(code):
         yield from _same_call_twice(code)
         return
@@ -31,6 +32,18 @@ def eval_is_forgotten(code: Code) -> Iterator[Hit]:
                     f"{path(call.func)} is in train mode here: nothing in this file calls eval()",
                 )
                 break
+
+
+def _undone_in_forward(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("train", ()):
+        function = code.function(call)
+        if (
+            path(receiver(call)) == "self"
+            and not call.args
+            and getattr(function, "name", "") == "forward"
+            and is_network(code, code.owner(call))
+        ):
+            yield Hit(call, "each call of forward() sets train mode again, also after eval()")
 
 
 def _is_a_model(call: ast.Call) -> bool:

@@ -30,6 +30,9 @@ def layer_made_in_forward(code: Code) -> Iterator[Hit]:
 
 def _is_kept(code: Code, function: ast.FunctionDef, layer: ast.Call) -> bool:
     """True if self keeps the layer, or if the code sets its weights itself."""
+    above = code.parent[layer]
+    if isinstance(above, ast.Call) and above.func is layer:
+        return False  # nn.Linear(2, 3)(x)
     statement = code.statement(layer)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     if any(path(part).startswith("self.") for target in targets for part in ast.walk(target)):

@@ -37,6 +37,8 @@ def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
     if isinstance(value, ast.Call) and code.method(value) in PICKS:
         inner = receiver(value)
         return softmax_in(code, inner) if inner is not None else None
+    if isinstance(value, ast.Call) and code.torch(value.func) in PICKS and value.args:
+        return softmax_in(code, value.args[0])
     return softened(code, value, "softmax", "Softmax")
 
 

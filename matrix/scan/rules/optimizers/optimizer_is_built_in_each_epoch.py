@@ -11,6 +11,7 @@ from .shared import optimizer_of
 
 @needs("parameters()", "step(", "epoch")
 def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
+    yield from _built_in_a_function(code)
     for node in code.all(ast.Assign):
         optimizer, call = path(node.targets[0]), node.value
         if not isinstance(call, ast.Call) or code.torch(call.func) not in OPTIMIZERS:
@@ -28,6 +29,48 @@ def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
             for step in optimizer_steps(code, loops[0])
         ):
             yield Hit(node, f"{optimizer} is new in every epoch, so it loses what it has averaged")
+
+
+def _built_in_a_function(code: Code) -> Iterator[Hit]:
+    """Yields the optimizer of a function that trains for some steps, if a loop over epochs calls
+    the function with the same model each time.
+    """
+    for node in code.all(ast.Assign):
+        function, call = code.function(node), node.value
+        if not isinstance(call, ast.Call) or code.torch(call.func) not in OPTIMIZERS:
+            continue
+        if not isinstance(function, ast.FunctionDef) or code.parent[node] is not function:
+            continue
+        first = next((part for part in ast.walk(call) if path(part) == _root(call) != ""), None)
+        roots = {path(value).partition(".")[0] for value in (first, code.value(first)) if value}
+        parameters = {parameter.arg for parameter in function.args.args}
+        if not roots & parameters or not _has_momentum(code, call):
+            continue
+        name = path(node.targets[0])
+        if not any(
+            path(optimizer_of(code, step)) == name for step in optimizer_steps(code, function)
+        ):
+            continue
+        for use in code.calls.get(function.name, ()):
+            loop = epoch_loop(code, use)
+            if loop is None or code.loops(use)[:1] != [loop] or _makes_models(code, loop, use):
+                continue
+            yield Hit(node, f"{name} is new in every epoch, so it loses what it has averaged")
+            break
+
+
+def _root(call: ast.Call) -> str:
+    return _model(call).partition(".")[0]
+
+
+def _makes_models(code: Code, loop: ast.For, use: ast.Call) -> bool:
+    """True if the loop assigns what it passes to the function, such as a new model."""
+    passed = {path(value).partition(".")[0] for value in use.args}
+    return any(
+        path(target).partition(".")[0] in passed
+        for assignment in code.within(loop, ast.Assign)
+        for target in assignment.targets
+    )
 
 
 def _has_momentum(code: Code, call: ast.Call) -> bool:

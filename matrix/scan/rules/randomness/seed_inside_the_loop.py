@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, constant, last_name, names, path, place, source
+from ...project import Definition, definition
 from ...training import (
     backwards,
     functions_called,
@@ -23,8 +24,9 @@ DRAWS = frozenset(
 COUNTED = ("step", "epoch", "batch", "iter")
 
 
-@needs("seed", "for ", "backward|rand|step(")
+@needs("for ", "backward|rand|step(")
 def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
+    yield from _seeded_by_a_constructor(code)
     for call in [call for name in SEEDS for call in code.calls.get(name, ())]:
         loops = code.loops(call)
         if not loops or not isinstance(loops[0], ast.For):
@@ -41,6 +43,43 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
             continue
         if (what := _repeated(code, call, loop)) is not None:
             yield Hit(call, f"{source(call)} resets the generator in every iteration: {what}")
+
+
+def _seeded_by_a_constructor(code: Code) -> Iterator[Hit]:
+    """Yields the objects that each pass of a training loop creates, if their class seeds torch."""
+    for loop in code.all(ast.For):
+        if not code.calls.get("backward") or not _counts(loop) or not backwards(code, loop):
+            continue
+        for call in code.calls_in(loop):
+            if not last_name(call.func)[:1].isupper() or code.loops(call)[:1] != [loop]:
+                continue
+            if any("seed" in str(keyword.arg) for keyword in call.keywords):
+                continue
+            found = definition(code, call.func)
+            if found is not None and isinstance(found.node, ast.ClassDef) and _seeds(found):
+                yield Hit(
+                    call,
+                    f"{found.node.name}() resets the generator in every iteration: dropout, noise "
+                    "and shuffling repeat",
+                )
+
+
+def _seeds(made: Definition) -> bool:
+    """True if __init__() calls torch.manual_seed() with a number or with a default."""
+    for function in made.node.body:
+        if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+            for call in made.code.calls_in(function, "manual_seed"):
+                seed = call.args[0] if call.args else None
+                numbers = [constant(value) for value in (seed, *_defaults(function, path(seed)))]
+                if made.code.full(call.func) == "torch.manual_seed":
+                    return any(isinstance(number, int) for number in numbers)
+    return False
+
+
+def _defaults(function: ast.FunctionDef, name: str) -> list[ast.expr]:
+    parameters = function.args.args[::-1]
+    pairs = zip(parameters, function.args.defaults[::-1], strict=False)
+    return [value for parameter, value in pairs if parameter.arg == name]
 
 
 def _counts(loop: ast.For) -> bool:

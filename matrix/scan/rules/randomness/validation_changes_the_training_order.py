@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant, last_name, path
-from ...training import in_a_test, is_fragment
+from ...training import backwards, epoch_loop, functions_called, in_a_test, is_fragment
 from .. import needs
 
 VALIDATES = ("val", "dev_", "eval")
@@ -15,16 +15,41 @@ def validation_changes_the_training_order(code: Code) -> Iterator[Hit]:
     if "fork_rng" in code.text:
         return
     for call in code.calls.get("DataLoader", ()):
-        statement = code.statement(call)
-        if not isinstance(statement, ast.Assign) or statement.value is not call:
-            continue
-        name = path(statement.targets[0])
-        if not last_name(statement.targets[0]).lower().startswith(VALIDATES):
-            continue
         shuffles = constant(argument(call, 2, "shuffle")) is True or is_fragment(code)
-        if shuffles and argument(call, -1, "generator") is None and not in_a_test(code, call):
+        if not shuffles or argument(call, -1, "generator") is not None or in_a_test(code, call):
+            continue
+        if (name := _validation_loader(code, call)) is not None:
             yield Hit(
                 call,
                 f"each pass over {name} draws from the generator that also shuffles the training "
                 "rows",
             )
+
+
+def _validation_loader(code: Code, call: ast.Call) -> str | None:
+    """The name of the loader if a training run also passes over it to validate."""
+    above = code.parent[call]
+    if isinstance(above, ast.Dict):  # {"train": DataLoader(...), "val": DataLoader(...)}
+        key = constant(above.keys[above.values.index(call)])
+        is_pair = any("train" in str(constant(other)) for other in above.keys)
+        return repr(key) if is_pair and str(key).startswith(VALIDATES) else None
+    if not isinstance(above, ast.Assign) or above.value is not call:
+        return None
+    target = above.targets[0]
+    name = last_name(target).lower()
+    if name.startswith(VALIDATES) or (name.startswith("test") and _is_read_in_epochs(code, target)):
+        return path(target)
+    return None
+
+
+def _is_read_in_epochs(code: Code, target: ast.expr) -> bool:
+    """True if a loop over epochs that also trains passes over the loader."""
+    name = path(target)
+    return any(
+        isinstance(use.ctx, ast.Load)
+        and (loop := epoch_loop(code, use)) is not None
+        and any(backwards(code, body) for body in [loop, *functions_called(code, loop)])
+        for kind in (ast.Name, ast.Attribute)
+        for use in code.all(kind)
+        if path(use) == name and code.scope(use) in (code.scope(target), code.tree)
+    )

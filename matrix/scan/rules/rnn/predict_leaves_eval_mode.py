@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, names, path, place, receiver
+from ...project import Definition, definition
 from ...training import (
     OPTIMIZERS,
     backwards,
@@ -17,9 +18,10 @@ from .. import needs
 MODES = ("train", "eval", "zero_grad", "parameters", "state_dict", "load_state_dict", "to", "cuda")
 
 
-@needs(".eval()")
+@needs(".eval()|backward(")
 def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
     yield from _evaluates_in_a_function(code)
+    yield from _is_made_in_eval_mode(code)
     for call in code.calls.get("eval", ()):
         model = path(receiver(call))
         if not model or call.args or call.keywords:
@@ -79,6 +81,37 @@ def _evaluates_in_a_function(code: Code) -> Iterator[Hit]:
                         f"{function.name}() leaves the model in eval mode, and the loop that "
                         f"trains {name} does not call {name}.train() again",
                     )
+
+
+def _is_made_in_eval_mode(code: Code) -> Iterator[Hit]:
+    """Yields the call of a function that returns a model in eval mode, if the file trains this
+    model and never calls train().
+    """
+    if code.calls.get("train") or not code.calls.get("backward") or is_fragment(code):
+        return
+    for call in code.all(ast.Call):
+        statement = code.parent[call]
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        model = path(statement.targets[0])
+        if not model or not _is_optimized(code, model):
+            continue
+        found = definition(code, call.func)
+        if found is not None and isinstance(found.node, ast.FunctionDef) and _evaluates(found):
+            yield Hit(
+                call,
+                f"{found.node.name}() sets eval mode, and nothing in this file calls "
+                f"{model}.train()",
+            )
+
+
+def _evaluates(function: Definition) -> bool:
+    """True if the function calls eval() on what it returns, but not train()."""
+    code, node = function.code, function.node
+    returned = {path(part) for back in code.within(node, ast.Return) for part in ast.walk(back)}
+    return not code.calls_in(node, "train") and any(
+        path(receiver(call)) in returned - {""} for call in code.calls_in(node, "eval")
+    )
 
 
 def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:

@@ -43,3 +43,17 @@ def nothing_in_the_other_branch(model, path):
         state = ""
     if state:
         model.load_state_dict(state)
+
+
+def load_checkpoint(path):
+    return torch.load(path)  # finds cuda_checkpoint_needs_map_location
+
+
+def load_vectors(path):
+    return torch.load(path)
+
+
+def start(model, args):
+    checkpoint = torch.load(args.start)  # finds cuda_checkpoint_needs_map_location
+    vectors = torch.load(args.vectors)
+    return checkpoint["epoch"], vectors

@@ -13,4 +13,4 @@ def trains(model, loader, criterion, args):
             criterion(model(x), y).backward()
             optimizer.step()
             optimizer.zero_grad()
-        torch.save({"model": model.state_dict(), "epoch": epoch}, args.resume)
+        torch.save({"model": model.state_dict(), "epoch": epoch}, f"{epoch}.pt")

@@ -20,3 +20,22 @@ def loads_a_state(model, path):
     old.eval()
     tensor = torch.load(path)
     return tensor.mean(), old
+
+
+def train(args, model, path):
+    torch.save({"state": model.state_dict(), "args": args, "lr": args.lr}, path)
+
+
+def resume(model, path):
+    saved = torch.load(path)  # finds weights_only_refuses_other_types
+    model.load_state_dict(saved["state"])
+    scores = torch.load("scores.pt")
+    return scores["mean"]
+
+
+def edits_the_model(path):
+    net = torch.load(path)  # finds weights_only_refuses_other_types
+    net.decoder.max_length = 3
+    tensor = torch.load(path)
+    tensor.requires_grad = True
+    return net, tensor

@@ -31,3 +31,18 @@ def weights(args):
 def test_pickles(tmp_path):
     model = Small()
     torch.save(model, tmp_path / "model.pt")
+
+
+def keep(net, path):
+    torch.save(net, path)  # finds whole_model_needs_its_class
+
+
+def keep_state(state, path):
+    torch.save(state, path)
+
+
+def fit(net, path):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    keep(net, path)
+    keep_state(net.state_dict(), path)
+    return optimizer

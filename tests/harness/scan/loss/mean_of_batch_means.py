@@ -47,3 +47,18 @@ def keeps_lists(model, loader, criterion, np):
     print(np.mean(others))
     print(np.mean(losses))  # finds mean_of_batch_means
     return sum(losses) / len(losses)  # finds mean_of_batch_means
+
+
+def divides_in_place(model, train_loader, criterion, bar, np):
+    total, losses = 0.0, []
+    batches = bar(enumerate(train_loader)) if bar is None else enumerate(train_loader)
+    for x, y in train_loader:
+        total += criterion(model(x), y).item()
+    total /= len(train_loader)  # finds mean_of_batch_means
+    for i, (x, y) in enumerate(train_loader):
+        losses += [criterion(model(x), y).item()]
+    rows = 0.0
+    for x, y in train_loader:
+        rows += criterion(model(x), y).item() * len(y)
+    rows /= len(train_loader.dataset)
+    return total, batches, rows, np.mean(losses)  # finds mean_of_batch_means

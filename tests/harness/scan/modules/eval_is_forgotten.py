@@ -29,3 +29,13 @@ class Learner:
     def measure_the_training_set(self):
         for x, y in self.train_loader:
             self.model(x)
+
+
+class Encoder(nn.Module):
+    def forward(self, x):
+        self.train()  # finds eval_is_forgotten
+        return self.net(x)
+
+    def fit(self, x):
+        self.train()
+        return self(x)

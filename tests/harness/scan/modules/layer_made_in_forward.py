@@ -32,3 +32,10 @@ class Fixed(nn.Module):
 class Builder:
     def forward(self, x):
         return nn.Linear(8, 4)
+
+
+class Residual(nn.Module):
+    def forward(self, x, y):
+        if x.shape[1] != y.shape[1]:
+            x = nn.Conv2d(3, 8, 1)(x)  # finds layer_made_in_forward
+        return x + y

@@ -53,3 +53,9 @@ def entropy_with_a_mask(logits):
 def entropy_without_nan(logits):
     p = F.softmax(logits, dim=-1)
     return -torch.nansum(p * p.log(), -1)
+
+
+def focal(logits, target):
+    p = F.softmax(logits, dim=1)
+    pt = torch.gather(p, 1, target.unsqueeze(1))
+    return (-((1 - pt) ** 2) * torch.log(pt)).mean()  # finds log_of_a_softmax

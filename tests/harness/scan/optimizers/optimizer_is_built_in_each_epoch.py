@@ -51,3 +51,27 @@ def changes_at_a_milestone(model, loader, criterion):
             criterion(model(x), y).backward()
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_critic(gan, loader):
+    critic = gan.critic
+    optimizer = torch.optim.Adam(critic.parameters())  # finds optimizer_is_built_in_each_epoch
+    for x in loader:
+        optimizer.zero_grad()
+        critic(x).mean().backward()
+        optimizer.step()
+
+
+def train_once(model, loader):
+    optimizer = torch.optim.Adam(model.parameters())
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).mean().backward()
+        optimizer.step()
+
+
+def alternate(gan, loader, build):
+    for epoch in range(9):
+        train_critic(gan, loader)
+        model = build()
+        train_once(model, loader)

@@ -16,3 +16,28 @@ def loads_in_order(train, validation, generator):
     dev_loader = DataLoader(validation, shuffle=True, generator=generator)
     test_loader = DataLoader(train, batch_size=8, shuffle=True)
     return val_loader, dev_loader, test_loader
+
+
+def in_a_dict(data, sampler):
+    return {
+        "train": DataLoader(data["train"], shuffle=True),
+        "val": DataLoader(data["val"], shuffle=True),  # finds validation_changes_the_training_order
+        "test": DataLoader(data["test"], shuffle=False),
+    }
+
+
+def predicts_after_each_epoch(model, train, test):
+    train_loader = DataLoader(train, shuffle=True)
+    test_loader = DataLoader(test, shuffle=True)  # finds validation_changes_the_training_order
+    for epoch in range(9):
+        for x in train_loader:
+            model(x).backward()
+        print([model(x) for x in test_loader])
+
+
+def predicts_at_the_end(model, train, test):
+    test_loader = DataLoader(test, shuffle=True)
+    for epoch in range(9):
+        for x in train:
+            model(x).backward()
+    print([model(x) for x in test_loader])

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, constant, last_name, path, receiver, source
+from ...project import around
+from ...training import creating_call, is_dead, is_fragment
+from .. import needs
+
+# torchvision's models with BatchNorm
+NORMALIZED = (
+    "resnet", "resnext", "wide_resnet", "densenet", "mobilenet", "efficientnet", "inception",
+    "googlenet", "shufflenet", "regnet", "mnasnet",
+)  # fmt: skip
+
+
+@needs("requires_grad")
+def frozen_batchnorm_moves(code: Code) -> Iterator[Hit]:
+    if is_fragment(code):
+        yield from _frozen_in_a_fragment(code)
+        return
+    if _keeps_statistics(code):
+        return
+    for node, model in _frozen(code):
+        if (
+            _has_batch_norm(code, model)
+            and not is_dead(code, node)
+            and any(_trains(file) for file in around(code))
+        ):
+            yield Hit(
+                node,
+                f"train() also sets the BatchNorm layers of {source(model, 40)} to train mode, so "
+                "their statistics change although the weights are frozen",
+            )
+
+
+def _frozen(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Yields model.requires_grad_(False), and the loops that freeze all parameters of a model."""
+    for call in code.calls.get("requires_grad_", ()):
+        model = receiver(call)
+        if model is not None and path(model) and call.args and constant(call.args[0]) is False:
+            yield call, model
+    for loop in code.all(ast.For):
+        over = loop.iter
+        if not isinstance(over, ast.Call) or last_name(over.func) != "parameters":
+            continue
+        model = receiver(over)
+        if model is not None and len(loop.body) == 1 and _freezes(loop.body[0], path(loop.target)):
+            yield loop.body[0], model
+
+
+def _freezes(statement: ast.stmt, name: str) -> bool:
+    """True for `p.requires_grad = False` and `p.requires_grad_(False)`."""
+    if isinstance(statement, ast.Assign):
+        is_flag = path(statement.targets[0]) == f"{name}.requires_grad"
+        return is_flag and constant(statement.value) is False
+    call = getattr(statement, "value", None)
+    if not isinstance(call, ast.Call) or path(call.func) != f"{name}.requires_grad_":
+        return False
+    return bool(call.args) and constant(call.args[0]) is False
+
+
+def _has_batch_norm(code: Code, model: ast.expr) -> bool:
+    """True for a model of torchvision with BatchNorm, and for a Sequential of its layers."""
+    call = creating_call(code, model)
+    if call is None:
+        return False
+    if last_name(call.func) == "Sequential":
+        parts = [part for value in call.args for part in ast.walk(value)]
+        parts += [
+            inner for part in parts for inner in ast.walk(code.value(part) or part) if path(part)
+        ]
+        return any(
+            _is_normalized(code, made)
+            for part in parts
+            if isinstance(part, ast.Name) and (made := creating_call(code, part)) is not None
+        )
+    return _is_normalized(code, call)
+
+
+def _is_normalized(code: Code, call: ast.Call) -> bool:
+    name = code.full(call.func)
+    return name.startswith("torchvision.") and last_name(call.func).startswith(NORMALIZED)
+
+
+def _keeps_statistics(code: Code) -> bool:
+    """True if the file sets parts of a model to eval mode, or has a train() of its own."""
+    if any(function.name == "train" and function.args.args[:1] for function in _methods(code)):
+        return True
+    return any("BatchNorm" in name for name in (code.text, *map(source, _tests(code)))) or any(
+        "." in path(receiver(call)) or "backbone" in path(receiver(call))
+        for call in code.calls.get("eval", ())
+    )
+
+
+def _methods(code: Code) -> list[ast.FunctionDef]:
+    return [
+        function
+        for function in code.all(ast.FunctionDef)
+        if isinstance(code.parent[function], ast.ClassDef)
+    ]
+
+
+def _tests(code: Code) -> list[ast.expr]:
+    return [call.args[1] for call in code.calls.get("isinstance", ()) if len(call.args) == 2]
+
+
+def _trains(code: Code) -> bool:
+    return any(
+        isinstance(call.func, ast.Attribute) and not call.args
+        for call in code.calls.get("train", ())
+    )
+
+
+def _frozen_in_a_fragment(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("requires_grad_", ()):
+        model = path(receiver(call))
+        evaluated = any(path(receiver(other)) == model for other in code.calls.get("eval", ()))
+        if constant(call.args[0] if call.args else None) is False and model and not evaluated:
+            yield Hit(call, f"train() sets {model} to train mode, so its BatchNorm layers move")

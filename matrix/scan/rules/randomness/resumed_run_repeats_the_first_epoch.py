@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, names, path, receiver, source
+from ...project import around
+from ...training import is_dead, is_fragment, resumes
+from .. import needs
+
+SEEDS = ("manual_seed", "seed_everything", "set_seed", "setup_seed", "init_seed", "seed_all")
+
+
+@needs("seed", "resum|start_epoch|epoch_start|load_state_dict(")
+def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
+    if not is_fragment(code) and not (_resumes(code) and _shuffles(code)):
+        return
+    if any(word in file.text for file in around(code) for word in ("rng_state", "get_state(")):
+        return
+    for call in [call for name in SEEDS for call in code.calls.get(name, ())]:
+        if code.loops(call) or is_dead(code, call) or _is_in_a_helper(code, call):
+            continue
+        if is_fragment(code) and path(receiver(call)) in ("", "torch"):
+            continue
+        if any("epoch" in name or "step" in name for value in call.args for name in names(value)):
+            continue
+        yield Hit(call, f"{source(call)} runs at every start, so a resumed run repeats its shuffle")
+        return
+
+
+def _resumes(code: Code) -> bool:
+    """True if this script can continue an earlier run, here or in the files around it."""
+    options = {
+        constant(value) for call in code.calls.get("add_argument", ()) for value in call.args
+    }
+    return resumes(code) or (
+        bool(options & {"--resume", "--start_epoch", "--start-epoch", "--epoch_start"})
+        and any(file.calls.get("load_state_dict") for file in around(code))
+    )
+
+
+def _shuffles(code: Code) -> bool:
+    return any(
+        file.calls.get("RandomSampler")
+        or any(
+            constant(argument(call, 2, "shuffle")) is True
+            for call in file.calls.get("DataLoader", ())
+        )
+        for file in around(code)
+    )
+
+
+def _is_in_a_helper(code: Code, call: ast.Call) -> bool:
+    """True for the definition of a function such as set_seed(), which others call."""
+    return "seed" in getattr(code.function(call), "name", "")

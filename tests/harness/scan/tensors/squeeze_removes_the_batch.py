@@ -1,0 +1,33 @@
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        x = self.avgpool(self.features(x))
+        x = x.squeeze()  # finds squeeze_removes_the_batch
+        return self.fc(x), self.pool(x).squeeze(-1), self.conv(x).squeeze()
+
+
+class Parts(nn.Module):
+    def forward(self, x):
+        return torch.squeeze(self.pool(x))  # finds squeeze_removes_the_batch
+
+
+def train(model, loader, criterion):
+    for x, y in loader:
+        output = model(x).squeeze()  # finds squeeze_removes_the_batch
+        loss = criterion(output, y)
+        loss.backward()
+        loss = criterion(model(x).squeeze(1), y)
+        shown = model(x).squeeze()
+        print(shown)
+
+
+def one_image(model, criterion, x, y):
+    output = model(x).squeeze()
+    return criterion(output, y)
+
+
+def pooled(pool, x):
+    return pool(x).squeeze()
