@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.Bilinear after an nn.Linear raises under CPU autocast"
+# title = "nn.Bilinear after an nn.Linear fails under CPU autocast"
 # kind = "error"
 # symptom = "All tensors must have the same dtype"
 # messages = ["All tensors must have the same dtype, got input1"]

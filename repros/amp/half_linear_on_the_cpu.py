@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float16 Linear raises on the CPU before torch 2.2"
+# title = "A float16 Linear fails on the CPU before torch 2.2"
 # kind = "error"
 # symptom = "not implemented for 'Half'"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A layer converted to half precision raises for a float32 input"
+# title = "A layer converted to half precision fails for a float32 input"
 # kind = "error"
 # symptom = "same dtype"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A squared norm of scaled gradients is too large by the square of the scale, at first 65536"
+# title = "A squared norm of scaled gradients is too large by a factor of scale ** 2, at first 65536 ** 2"
 # kind = "silent"
 # symptom = "the penalty is 4e\\+09 times too large"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "PReLU after a Linear or a convolution raises under CPU autocast"
+# title = "PReLU after a Linear or a convolution fails under CPU autocast"
 # kind = "error"
 # symptom = "prelu: Type promoting not supported"
 # messages = ["prelu: Type promoting not supported"]

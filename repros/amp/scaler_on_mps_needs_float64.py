@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler on MPS raises in unscale_() on torch before 2.8"
+# title = "GradScaler on MPS fails in unscale_() on torch before 2.8"
 # kind = "error"
 # symptom = "Cannot convert a MPS Tensor to float64"
 # elsewhere = ["Cannot convert a MPS Tensor to float64 dtype"]

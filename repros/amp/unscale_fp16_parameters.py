@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training a model cast to half with a GradScaler raises in unscale_()"
+# title = "Training a model cast to half with a GradScaler fails in unscale_()"
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "unscale_() in every batch of an accumulation window raises in the second batch"
+# title = "Calling unscale_() for every batch of an accumulation window fails at the second batch"
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Filling masked scores with -1e9 raises in float16, and -inf makes fully masked rows NaN"
+# title = "Filling masked scores with -1e9 fails in float16, and -inf makes fully masked rows NaN"
 # kind = "error"
 # symptom = "value cannot be converted to type .{2,3}::Half without overflow"
 # messages = ["value cannot be converted to type (?:at|c10)::Half without overflow"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second backward() of an RNN raises because its hidden state keeps the previous batch's graph"
+# title = "The second backward() of an RNN fails because its hidden state keeps the previous batch's graph"
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second backward() of a GAN raises because optimizer.step() has changed the weights"
+# title = "The second backward() of a GAN fails because optimizer.step() has changed the weights"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [

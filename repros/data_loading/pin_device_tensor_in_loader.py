@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A DataLoader with pin_memory=True raises if its tensors are already on the device"
+# title = "A DataLoader with pin_memory=True fails if its tensors are already on the device"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Two forward passes of a model with BatchNorm before one backward pass raise under DDP"
+# title = "Calling a model with BatchNorm twice before one backward pass fails under DDP"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing some layers of a model that is already wrapped in DDP raises in the second step"
+# title = "Freezing some layers of a model that is already wrapped in DDP fails in the second step"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [

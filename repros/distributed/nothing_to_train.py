@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Wrapping a model in DDP raises if all its parameters are frozen"
+# title = "Wrapping a model in DDP fails if all its parameters are frozen"
 # kind = "error"
 # symptom = "DistributedDataParallel is not needed when a module doesn't have any parameter"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP raises if a forward pass uses a layer twice under reentrant checkpoints"
+# title = "DDP fails if a forward pass uses a layer twice under reentrant checkpoints"
 # kind = "error"
 # symptom = "Expected to mark a variable ready only once"
 # messages = [

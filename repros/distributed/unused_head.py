@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP raises in the second step because a layer that is never called gets no gradient"
+# title = "DDP fails in the second step because a layer that is never called gets no gradient"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm with eps=0 raises in eval mode"
+# title = "BatchNorm with eps=0 fails in eval mode"
 # kind = "error"
 # symptom = "eps must be positive"
 # messages = ["batch_norm eps must be positive, but got"]

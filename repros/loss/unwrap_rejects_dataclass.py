@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that expects a mapping raises for a model that returns a dataclass"
+# title = "A loss that expects a mapping fails for a model that returns a dataclass"
 # kind = "error"
 # symptom = "has no attribute 'items'"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm after pooling to 1 x 1 raises in train mode with a batch size of one"
+# title = "BatchNorm after pooling to 1 x 1 fails in train mode with a batch size of one"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm1d over rows raises if the last batch of an epoch has only one sample"
+# title = "BatchNorm1d over rows fails if the last batch of an epoch has only one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]

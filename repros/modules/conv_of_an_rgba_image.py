@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution for RGB raises on a gray image or an image with an alpha channel"
+# title = "A convolution for RGB fails on a gray image or an image with an alpha channel"
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]

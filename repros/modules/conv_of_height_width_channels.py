@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises if channels come last, and reshape() silently scrambles the pixels"
+# title = "A convolution fails if channels come last, and reshape() silently scrambles the pixels"
 # kind = "error"
 # symptom = "expected input.{1,30} to have 3 channels, but got 8 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]

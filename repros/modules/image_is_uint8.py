@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A layer with float32 weights raises for a uint8 image"
+# title = "A layer with float32 weights fails for a uint8 image"
 # kind = "error"
 # symptom = 'Input type \(unsigned char\) and bias type \(float\) should be the same'
 # messages = [

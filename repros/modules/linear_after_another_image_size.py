@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear after flattened features raises on images of a different size"
+# title = "A Linear after flattened features fails on images of a different size"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear after convolutions raises if the features are not flattened"
+# title = "A Linear after convolutions fails if the features are not flattened"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [

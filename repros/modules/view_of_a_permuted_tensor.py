@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A view() that merges dimensions of a permuted or transposed tensor raises"
+# title = "A view() that merges dimensions of a permuted or transposed tensor fails"
 # kind = "error"
 # symptom = "view size is not compatible with input tensor"
 # messages = ["view size is not compatible with input tensor.s size and stride"]

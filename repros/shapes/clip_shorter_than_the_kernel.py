@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises for a recording that is shorter than its kernel"
+# title = "A convolution fails for a recording that is shorter than its kernel"
 # kind = "error"
 # symptom = "Calculated padded input size per channel: \\(2\\). Kernel size: \\(3\\). Kernel size can't be"
 # messages = ["Kernel size: \\(.{1,40}?\\)\\. Kernel size can.t be greater than actual input size"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Normalizing a gray image in place with the mean and deviation of three channels raises"
+# title = "Normalizing a gray image in place with the mean and deviation of three channels fails"
 # kind = "error"
 # symptom = "output with shape \\[1, 2, 2\\] doesn't match the broadcast shape \\[3, 2, 2\\]"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A pooling layer raises on an image that is smaller than the model was built for"
+# title = "A pooling layer fails on an image that is smaller than the model was built for"
 # kind = "error"
 # symptom = "Given input size: \\(3x7x7\\). Calculated output size: \\(3x0x0\\). Output size is too small"
 # messages = [

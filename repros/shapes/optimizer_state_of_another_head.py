@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The first step after loading an optimizer's checkpoint raises because a layer was replaced"
+# title = "The first step after loading an optimizer's checkpoint fails because a layer was replaced"
 # kind = "error"
 # symptom = "The size of tensor a \\(4\\) must match the size of tensor b \\(2\\) at non-singleton dimension 0"
 # messages = [

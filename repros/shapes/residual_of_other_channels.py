@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A residual block raises if its convolutions change the number of channels or the stride"
+# title = "A residual block fails if its convolutions change the number of channels or the stride"
 # kind = "error"
 # symptom = "The size of tensor a \\(2\\) must match the size of tensor b \\(3\\) at non-singleton dimension 1"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Normalizing an image with an alpha channel by the statistics of three channels raises"
+# title = "Normalizing an image with an alpha channel by the statistics of three channels fails"
 # kind = "error"
 # symptom = "The size of tensor a \\(4\\) must match the size of tensor b \\(3\\) at non-singleton dimension 0"
 # messages = [

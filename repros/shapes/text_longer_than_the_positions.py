@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A transformer raises for a text with more tokens than its position embedding has rows"
+# title = "A transformer fails for a text with more tokens than its position embedding has rows"
 # kind = "error"
 # symptom = "The size of tensor a \\(6\\) must match the size of tensor b \\(4\\) at non-singleton dimension 1"
 # messages = [

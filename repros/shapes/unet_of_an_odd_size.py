@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A U-Net raises on an image whose height or width is not divisible by its downsampling"
+# title = "A U-Net fails on an image whose height or width is not divisible by its downsampling"
 # kind = "error"
 # symptom = "Sizes of tensors must match except in dimension 1. Expected size 5 but got size 4"
 # messages = [

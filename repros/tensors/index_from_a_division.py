@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An index computed with / is a float, and indexing with floats raises"
+# title = "An index computed with / is a float, and indexing with floats fails"
 # kind = "error"
 # symptom = "tensors used as indices must be long"
 # messages = ["tensors used as indices must be long, (?:int, )?byte or bool tensors"]

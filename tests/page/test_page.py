@@ -112,7 +112,7 @@ def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_pag
     tab = open_page()
     tab.get_by_label("Paste a traceback").fill(PASTED)
     answers = tab.locator("#answers")
-    title = "Training a model cast to half with a GradScaler raises in unscale_()"
+    title = "Training a model cast to half with a GradScaler fails in unscale_()"
     assert title in answers.inner_text()
     assert (
         "On torch 2.4: cpu still there (measured), cuda still there (expected, not measured), "
