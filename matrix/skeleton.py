@@ -39,7 +39,7 @@ HEADER = f"""\
 # use = '''
 # {FILL_IN}: from FAMILY import FUNCTION, and its call; delete without a fix
 # '''
-# choice = "{FILL_IN}: Use the lines ...; use the fix if ...; delete unless there are both"
+# choice = "{FILL_IN}: Use the lines without the fix if ...; use the fix if ...; only with both"
 # requires = "{FILL_IN}: >=2.3, the torch that has the API; delete if all have it"
 # affected = {{ {_AFFECTED} }}  # {FILL_IN}: as it was run, or "never"
 # ///

@@ -734,7 +734,7 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classme
 
 
 def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
-    """The objects that a function refers to, except global variables that are not generators."""
+    """The objects that a function refers to. Of its global variables, only the generators."""
     behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
     if not isinstance(function, FunctionType):
         return behind

@@ -223,7 +223,7 @@ def _unfinished(frame: FrameType) -> bool:
 
 @contextlib.contextmanager
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
-    """A context for diagnostic backward passes. On exit, each grad is the same object, unchanged.
+    """A context for diagnostic backward passes that keeps each grad (same object, same values).
 
     If gradients are views, as with DistributedDataParallel(gradient_as_bucket_view=True), these
     passes write to their memory, so the values are copied first and written back on exit. If the

@@ -515,9 +515,9 @@ class Snapshot:
     def restore(self) -> None:
         """Restores all values and sets gradients to None. It can be called any number of times.
 
-        Either everything is restored or nothing is. If a part no longer accepts its values, such as
-        a model with a new layer, all parts return to their values before the call, and the error is
-        raised. During the call, a second copy is kept on the same device as the first.
+        Either everything is restored or nothing is. If a part, such as a model with a new layer, no
+        longer accepts its values, all parts return to their values before the call, and the error
+        is raised. During the call, a second copy is kept on the same device as the first.
 
         Buffers, moments and the lr (if it is a tensor) keep the same tensor objects, because a CUDA
         graph may refer to them.

@@ -34,7 +34,7 @@
 # scaler.scale(penalty).backward()
 # optimizer_step(optimizer, scaler, max_norm=1.0)
 # '''
-# choice = "Use the lines; use the fix if several optimizers step after the last backward(), because the fix clips their gradients together"
+# choice = "Normally, use the lines without the fix; use the fix if several optimizers step after the last backward(), because the fix clips their gradients together"
 # rule = "error"
 # when = "AMP is on, with an enabled GradScaler"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }

@@ -32,7 +32,7 @@
 # scaler.scale(loss).backward()
 # optimizer_step(optimizer, scaler, max_norm=1.0)
 # '''
-# choice = "Use the lines; use the fix if several optimizers step after one backward()"
+# choice = "Normally, use the lines without the fix; use the fix if several optimizers step after one backward()"
 # rule = "error"
 # when = "AMP is on, with an enabled GradScaler, and the clip value is above 0"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }

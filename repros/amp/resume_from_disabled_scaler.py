@@ -25,7 +25,7 @@
 # scaler = GradScaler(device, enabled=use_amp)  # torch.amp.GradScaler
 # load_scaler_state(scaler, checkpoint.get("scaler", {}))
 # '''
-# choice = "Use the lines; use the fix if the program should know whether a state was loaded"
+# choice = "Normally, use the lines without the fix; use the fix if the program should know whether a state was loaded"
 # rule = "warning"
 # when = "a run without AMP is resumed with AMP"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }

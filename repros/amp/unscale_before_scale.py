@@ -29,7 +29,7 @@
 # scaler.scale(loss).backward()
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the lines; use the fix if the gradients are clipped too"
+# choice = "Normally, use the lines without the fix; use the fix if the gradients are clipped too"
 # rule = "error"
 # when = "the scaler is enabled"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }

@@ -41,7 +41,7 @@
 # scaler.step(optimizer)
 # scaler.update()
 # '''
-# choice = "Use the lines; use the fix if the program may run on a device or release without float16 autocast, because choose_precision() raises an error there"
+# choice = "Normally, use the lines without the fix; use the fix if the program may run on a device or release without float16 autocast, because choose_precision() raises an error there"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///

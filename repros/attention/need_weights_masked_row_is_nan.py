@@ -33,7 +33,7 @@
 # y = y.masked_fill(empty[..., None], 0)
 # loss = y[~padding].sum()
 # '''
-# choice = "Use the lines; use the fix if a causal mask or a bias hides keys too. In cross-attention, pass queries=q.shape[1] to the fix"
+# choice = "Normally, use the lines without the fix; use the fix if a causal mask or a bias hides keys too. In cross-attention, pass queries=q.shape[1] to the fix"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A sequence without any tokens makes the gradients of all weights NaN, although the loss omits

@@ -32,7 +32,7 @@
 # torch.manual_seed(0)  # at the start of the script, also of one that resumes
 # restore(checkpoint, model=model)
 # '''
-# choice = "Use the lines if all random numbers come from torch's CPU generator; use the fix if CUDA, NumPy or `random` draw numbers too"
+# choice = "Use the lines without the fix if all random numbers come from torch's CPU generator; use the fix if CUDA, NumPy or `random` draw numbers too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The script sets its seed at the start, and again when it resumes, so shuffles, augmentations and

@@ -30,7 +30,7 @@
 # optimizer = make_optimizer(model)  # after the restart
 # restore(checkpoint, model=model, optimizer=optimizer)
 # '''
-# choice = "Use the lines if only model and optimizer have to continue; use the fix if scheduler, GradScaler and random numbers have to continue too"
+# choice = "Use the lines without the fix if only model and optimizer have to continue; use the fix if scheduler, GradScaler and random numbers have to continue too"
 # rule = "warning"
 # when = "the optimizer has momentum, as Adam does"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -37,7 +37,7 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if only the last layer differs, or if a hook of the model translates keys; use the fix if prefixes differ too, if the model has lazy layers, or if a state without any matching entry should raise an error"
+# choice = "Use the lines without the fix if only the last layer differs, or if a hook of the model translates keys; use the fix if prefixes differ too, if the model has lazy layers, or if a state without any matching entry should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model differs from the saved model in its number of classes, its vocabulary or its sequence

@@ -28,7 +28,7 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if every key has the same additional prefix; use the fix if the prefix is unknown, or if only some of the weights fit"
+# choice = "Use the lines without the fix if every key has the same additional prefix; use the fix if the prefix is unknown, or if only some of the weights fit"
 # rule = "note"
 # when = "the file and the model have no key in common"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -32,7 +32,7 @@
 #     batch = to_device(batch, device)
 #     train(batch)
 # '''
-# choice = "Use the lines if a batch is a single tensor; use the fix if it is a list, a dict or an object of your own class"
+# choice = "Use the lines without the fix if a batch is a single tensor; use the fix if it is a list, a dict or an object of your own class"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///

@@ -25,7 +25,7 @@
 # from data_loading import to_device
 # host = to_device(source, "cpu")
 # '''
-# choice = "Use the line for a single tensor; use the fix for a whole batch of tensors"
+# choice = "Use the line without the fix for a single tensor; use the fix for a whole batch of tensors"
 # rule = "warning"
 # when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }

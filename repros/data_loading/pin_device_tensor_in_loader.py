@@ -34,7 +34,7 @@
 # for batch in Prefetcher(DataLoader(data), device):
 #     train(batch)
 # '''
-# choice = "Use the lines if the data fits on the GPU; use the fix, which pins and moves each batch, if the data stays on the CPU"
+# choice = "Use the lines without the fix if the data fits on the GPU; use the fix, which pins and moves each batch, if the data stays on the CPU"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///

@@ -26,7 +26,7 @@
 # print(decision.reason)
 # loader = DataLoader(dataset, pin_memory=decision.pin)
 # '''
-# choice = "Use the lines if the batches move to CUDA; use the fix if they may stay on the CPU or move to MPS"
+# choice = "Use the lines without the fix if the batches move to CUDA; use the fix if they may stay on the CPU or move to MPS"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
 """Up to 2.6 the loader calls torch.cuda.is_available() and does not pin anything if the result is

@@ -28,7 +28,7 @@
 # for batch in Prefetcher(DataLoader(rows, collate_fn=tuple), device):
 #     assert isinstance(batch, tuple)
 # '''
-# choice = "Use the lines if the batch itself is the tuple; use the fix if tuples are nested or of a custom class"
+# choice = "Use the lines without the fix if the batch itself is the tuple; use the fix if tuples are nested or of a custom class"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///

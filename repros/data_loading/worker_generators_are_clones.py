@@ -40,7 +40,7 @@
 # from data_loading import seed_worker
 # loader = DataLoader(Augmented(rows), num_workers=2, worker_init_fn=seed_worker)
 # '''
-# choice = "Use the lines if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the draws must stay separate from all others"
+# choice = "Use the lines without the fix if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the draws must stay separate from all others"
 # rule = "error"
 # when = "the DataLoader has two or more workers and no worker_init_fn that gives them new generators; with one worker, each epoch repeats the first"
 # affected = { cpu = ">=1.13" }

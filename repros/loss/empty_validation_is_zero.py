@@ -30,7 +30,7 @@
 #     mean.update(criterion(model(x), y))
 # loss = mean.compute()
 # '''
-# choice = "Use the lines; in a long loop on a GPU use the fix, which does not wait for the device at every batch"
+# choice = "Normally, use the lines without the fix; in a long loop on a GPU, use the fix, which does not wait for the device at every batch"
 # affected = { cpu = ">=1.13" }
 # ///
 """The log says 0.0000, although nothing was validated or trained. The option drop_last=True drops

@@ -32,7 +32,7 @@
 # loss = masked_mean((output - y).square().movedim(0, -1), rows)
 # loss.backward()
 # '''
-# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without any good rows should raise an error"
+# choice = "Normally, use the lines without the fix; use the fix if the batch has to keep its shape, or if a batch without any good rows should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite, but the gradient is not, because the selection stops the NaN only in the
@@ -41,8 +41,8 @@ forward pass. The backward pass multiplies the zero gradient of the dropped rows
 (IVRL/VolRecon#18), has the same result, as expected (pytorch#94700).
 
 Filter the rows before the model, not after it. Alternatively, fill the inputs and exclude the
-filled rows from the loss (BatchNorm still counts them). A row with a single NaN is dropped as a
-whole. If every row has a NaN, the corrected code gives a loss of NaN and a gradient of 0. If only
+filled rows from the loss (BatchNorm still counts them). A row that contains even one NaN is
+dropped. If every row has a NaN, the corrected code gives a loss of NaN and a gradient of 0. If only
 one row is left, BatchNorm1d raises an error. A NaN that the model computes from finite inputs
 remains. If only y contains NaN, rows = y.isfinite() is enough.
 """

@@ -28,7 +28,7 @@
 # from loss import SameShapeLoss
 # loss = SameShapeLoss(mse_loss)(prediction, target.unsqueeze(-1))
 # '''
-# choice = "Use the line; wrap every regression loss in the fix if the next mismatch should raise an error"
+# choice = "Normally, use the line without the fix; wrap every regression loss in the fix if the next mismatch should raise an error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The shapes [4, 1] and [4] broadcast to [4, 4]. The loss compares each prediction with all four

@@ -50,7 +50,7 @@
 #     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
-# choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines only for the CPU and MPS"
+# choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines without it only for the CPU and MPS"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
 """A handler that, for example, lowers the batch size never runs on the CPU. The error is a plain

@@ -42,7 +42,7 @@
 # del model
 # free_memory()
 # '''
-# choice = "Use the lines; use the fix, which also empties the cache, if another process needs the memory"
+# choice = "Normally, use the lines without the fix; use the fix, which also empties the cache, if another process needs the memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Deleted models keep their memory, so the next model no longer fits (pytorch#50185).

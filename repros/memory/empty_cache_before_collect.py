@@ -25,7 +25,7 @@
 # from memory import free_memory
 # free_memory()
 # '''
-# choice = "Use the lines; in an exception handler use the fix, which clears the frames of the exception first"
+# choice = "Normally, use the lines without the fix; in an exception handler, use the fix, which clears the frames of the exception first"
 # affected = { cuda = ">=1.13" }
 # ///
 """After both calls, nvidia-smi still shows the memory as used, and other processes cannot use it.

@@ -43,7 +43,7 @@
 #     free_memory()  # clears the frames of the failed call first
 #     output = torch.cat([model(half) for half in batch.chunk(2)])
 # '''
-# choice = "Use the lines; use the fix if the retry has to stay in the handler, or if the error may come from a library such as cuBLAS"
+# choice = "Normally, use the lines without the fix; use the fix if the retry has to stay in the handler, or if the error may come from a library such as cuBLAS"
 # rule = "warning"
 # when = "the first run ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -31,7 +31,7 @@
 # freeze(backbone)
 # model.train()
 # '''
-# choice = "Use the lines in your own training loop; use the fix if a library's trainer calls train()"
+# choice = "Use the lines without the fix in your own training loop; use the fix if a library's trainer calls train()"
 # rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

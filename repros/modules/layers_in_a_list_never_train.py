@@ -33,9 +33,9 @@ model fails silently. Layers that you add to the optimizer by hand do train.
 
 A module does not register a dict either, but it does register a torch.nn.ModuleDict. Its keys have
 to be strings without a dot, and cannot be the name of a method, such as "train". Layers in a local
-variable are not registered either, and list(model.parameters()), which some users try, is then
-empty as well. A checkpoint that was saved from the list lacks its layers, and a strict load into
-the ModuleList reports the missing keys.
+variable are not registered either. Passing list(model.parameters()) to the optimizer does not help,
+because this list is empty too. A checkpoint that was saved from the list lacks its layers, and a
+strict load into the ModuleList reports the missing keys.
 """
 
 import torch

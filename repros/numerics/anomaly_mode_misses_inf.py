@@ -36,7 +36,7 @@
 # if problem is not None:
 #     raise RuntimeError(problem)
 # '''
-# choice = "Use the lines; use the fix if gradients are sparse, or to find the input or module that produced the inf"
+# choice = "Normally, use the lines without the fix; use the fix if gradients are sparse, or to find the input or module that produced the inf"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Under detect_anomaly(), the backward pass accepts a gradient that is inf, but raises an error if

@@ -37,7 +37,7 @@
 #     parameter.grad = gradient
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # '''
-# choice = "Use the lines, which copy each gradient; the fix copies only gradients with a different layout, and skips a step whose gradients contain inf or NaN"
+# choice = "The lines without the fix copy each gradient; the fix copies only gradients with a different layout, and skips a step whose gradients contain inf or NaN"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///

@@ -37,7 +37,7 @@
 #     if not all(p.isfinite().all() for p in model.parameters()):
 #         good.restore()
 # '''
-# choice = "Use the lines for a model and its optimizer; use the fix if a scheduler or an average of the weights has to be restored too"
+# choice = "Use the lines without the fix for a model and its optimizer; use the fix if a scheduler or an average of the weights has to be restored too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After a NaN step, the weights are restored to good values, but the next step, with a clean

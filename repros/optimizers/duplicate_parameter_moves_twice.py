@@ -29,7 +29,7 @@
 # optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
 # check_parameters(torch.nn.ModuleList([embedding, head]), optimizer)  # raises at one listed twice
 # '''
-# choice = "Use the lines; add the check if other code builds the list"
+# choice = "The lines without the check are enough; add the check if other code builds the list"
 # affected = { cpu = ">=1.13" }
 # ///
 """A single warning at the start says "in future, this will cause an error", and each step on the

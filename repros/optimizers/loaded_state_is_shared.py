@@ -24,7 +24,7 @@
 # from optimizers import load_optimizer_state
 # load_optimizer_state(clone, source.state_dict())
 # '''
-# choice = "Use the lines if both optimizers hold models of the same shape; use the fix if the state may not fit"
+# choice = "Use the lines without the fix if both optimizers hold models of the same shape; use the fix if the state may not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """A step of one optimizer changes the momentum of the other optimizer whose state it has loaded.

@@ -24,7 +24,7 @@
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # check_parameters(model, optimizer)  # raises where it holds others
 # '''
-# choice = "Use the lines; add the check if other code swaps layers or builds the optimizer"
+# choice = "The lines without the check are enough; add the check if other code swaps layers or builds the optimizer"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

@@ -21,7 +21,7 @@
 # from randomness import normal_
 # noise = normal_(torch.empty(100_000, dtype=torch.bfloat16))
 # '''
-# choice = "Use the line; use the fix to fill an existing tensor, such as a parameter"
+# choice = "Normally, use the line without the fix; use the fix to fill an existing tensor, such as a parameter"
 # affected = { cpu = "<2.12" }
 # ///
 """Noise in bfloat16 has no tails, although about 47 of 100,000 normal numbers should be beyond 3.5.

@@ -30,7 +30,7 @@
 # weight = torch.empty(10_000, dtype=torch.bfloat16)
 # trunc_normal_(weight, std=0.02)
 # '''
-# choice = "Use the lines for your own tensor; use the fix to fill the parameters of a model in place"
+# choice = "Use the lines without the fix for your own tensor; use the fix to fill the parameters of a model in place"
 # affected = { cpu = "<2.12" }
 # ///
 """A model initialized in bfloat16 starts with some weights at -2, while the others have a standard

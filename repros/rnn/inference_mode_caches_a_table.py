@@ -34,7 +34,7 @@
 # loss = criterion(model(x), y)
 # loss.backward()
 # '''
-# choice = "Use the lines; use the fix if the prediction should run in eval mode"
+# choice = "Normally, use the lines without the fix; use the fix if the prediction should run in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training after a prediction fails in a layer that caches a lazily built table, such as rotary

@@ -37,7 +37,7 @@
 #         loss = model(x.clone()).sum()  # a batch made in this mode cannot be saved for backward
 # loss.backward()
 # '''
-# choice = "Use the lines if you choose the outer mode; use the fix if a framework chooses it and the model should be in eval mode"
+# choice = "Use the lines without the fix if you choose the outer mode; use the fix if a framework chooses it and the model should be in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A loss computed under enable_grad() has no graph if an outer inference_mode() is active, as in a

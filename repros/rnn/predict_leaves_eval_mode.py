@@ -30,7 +30,7 @@
 # with no_grad_eval(model):
 #     prediction = model(x)
 # '''
-# choice = "Use the fix in a function that gets any model, because the fix also handles the graph and exceptions; use the lines to avoid copying a file"
+# choice = "Use the fix in a function that gets any model, because the fix also handles the graph and exceptions; use the lines without it to avoid copying a file"
 # rule = "warning"
 # when = "the model has dropout or batch normalization"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -33,7 +33,7 @@
 #     model.eval()
 #     validate(model)
 # '''
-# choice = "Use the lines in a loop that knows the frozen parts; use the fix in a function that accepts any model"
+# choice = "Use the lines without the fix in a loop that knows the frozen parts; use the fix in a function that accepts any model"
 # rule = "warning"
 # when = "the frozen part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }

@@ -27,7 +27,7 @@
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Use the lines for a model that stays in eval mode; use the fix during training, and for RNNs on CUDA"
+# choice = "Use the lines without the fix for a model that stays in eval mode; use the fix during training, and for RNNs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Two predictions for the same input differ because a forward pass in train mode ran in between,

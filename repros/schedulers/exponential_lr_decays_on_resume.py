@@ -25,7 +25,7 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5**epoch, step=4)
 # '''
-# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
+# choice = "Use the lines without the fix if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
 """Every time training is resumed with last_epoch, the learning rate is multiplied by gamma once

@@ -30,7 +30,7 @@
 # inner = sequence(linear(2, 0.5, 0.5), linear(2, 0.2, 0.2))
 # scheduler = ScheduleLR(optimizer, sequence(inner, linear(1, 0.1, 0.1)))
 # '''
-# choice = "Use the lines, and count the milestones of the inner schedule from the start of training; use the fix to nest parts that are built elsewhere"
+# choice = "Use the lines without the fix, and count the milestones of the inner schedule from the start of training; use the fix to nest parts that are built elsewhere"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner schedule runs one epoch early.

@@ -27,7 +27,7 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.1 if epoch < 2 else 0.5, step=4)
 # '''
-# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
+# choice = "Use the lines without the fix if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The learning rate returns to its value in epoch 0 of the warmup.

@@ -29,7 +29,7 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5 ** (epoch // 2), step=4)
 # '''
-# choice = "Use the lines if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
+# choice = "Use the lines without the fix if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """If training is resumed at an epoch where StepLR has just decayed the learning rate, the rate is

@@ -22,7 +22,7 @@
 # factor = sequence(linear(0, 0.1, 1), lambda epoch: 0.5**epoch)  # a warmup of 0 epochs
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Use the lines for a single run without a warmup; use the fix if the length of the warmup is a setting that may be 0"
+# choice = "Use the lines without the fix for a single run without a warmup; use the fix if the length of the warmup is a setting that may be 0"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
 """Training without a warmup starts at the low warmup rate and decays from there.

@@ -27,7 +27,7 @@ def reproducer(root):
         elsewhere='["kaboom elsewhere"]',
         right='"reproduce(1)\\nreproduce(2)"',
         use='"from amp import make_grad_scaler\\nmake_grad_scaler()"',
-        choice='"Use the lines; use the fix twice"',
+        choice='"Use the lines without the fix; use the fix twice"',
     )
     return catalog.load(root)[0]
 
@@ -43,7 +43,7 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
     assert "Wrong:\n    reproduce(device)\n\nRight:\n    reproduce(1)\n    reproduce(2)\n" in shown
     assert (
         "\nRight, with the fix:\n    from amp import make_grad_scaler\n    make_grad_scaler()\n"
-        "\nUse the lines; use the fix twice.\n"
+        "\nUse the lines without the fix; use the fix twice.\n"
     ) in shown
     assert "Control (the same code without the cause):\n    def control(device):" in shown
     assert "Popular fix that does not help:\n    def popular_fix(device):" in shown

@@ -8,8 +8,8 @@ message comes with it, in which case `words` is the message; `cpu`, true if a CP
 `ids` that cover it, which are reproducers or sentences of messages/; and its `half`: the phrases of
 `search` were tuned on one half and not on the other. lists.toml has the address of each list.
 
-A case is covered only if the cause and the failure are the same, so that a reader of the id would
-cure the case. This was decided from the docstrings, before `search` had seen the words.
+A case is covered only if the cause and the failure are the same, so that the answer would solve
+the case. This was decided from the docstrings, before `search` had seen the words.
 """
 
 from __future__ import annotations
@@ -221,9 +221,9 @@ def render(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
             "`nox -s outside` writes this page. Other people have published checklists, bug galleries, benchmarks, rules and",
             f"collections of questions. {len(asked) + LEFT_OUT} cases were taken from {len(addresses)} of them, and "
             f"{len(asked)} of these cases can occur in a program",
-            "that trains with PyTorch. For each, a reader decided from the docstrings whether a reproducer, or a cause of a",
-            "message, has the same cause and the same failure, so that its fix would cure the case. A failure in the same area",
-            "is not enough. Where a list leaves the cause open, the reader used its source, if it was available.",
+            "that trains with PyTorch. For each, a reader decided from the docstrings whether a reproducer, or an entry",
+            "for a message, describes the same failure with the same cause, so that its fix would solve the case. A failure in",
+            "the same area is not enough. Where a list leaves the cause open, the reader used its source, if it was available.",
             "",
             "`tests/trials/outside/cases.jsonl` has the cause of each case in our words, the ids that cover it, and the",
             "question of someone who has the failure. `explain` gets the question if it is an error message, and `search`",

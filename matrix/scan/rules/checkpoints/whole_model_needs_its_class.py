@@ -31,7 +31,7 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
 
 
 def _is_model(code: Code, node: ast.AST) -> bool:
-    """True if the node is certain to be a module, because of its class or its parameters()."""
+    """True if the class of the node, or a call of its parameters(), shows that it is a module."""
     name = path(node)
     if is_fragment(code):
         return name in ("model", "net")

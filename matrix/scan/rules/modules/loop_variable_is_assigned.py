@@ -26,8 +26,8 @@ def loop_variable_is_assigned(code: Code) -> Iterator[Hit]:
             if not _is_read_later(code, loop, assignment, target.id):
                 yield Hit(
                     assignment,
-                    f"{source(assignment, 40)} gives the name {target.id} another value, and the "
-                    "model keeps its own",
+                    f"{source(assignment, 40)} gives the name {target.id} another value, but "
+                    "does not change the model",
                 )
 
 

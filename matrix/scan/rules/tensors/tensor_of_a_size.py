@@ -24,7 +24,7 @@ def tensor_of_a_size(code: Code) -> Iterator[Hit]:
 
 
 def _is_filled(code: Code, call: ast.Call) -> bool:
-    """True if the code writes into the tensor, here or further on."""
+    """True if the code writes to the tensor, either in this statement or later."""
     above = code.parent[call]
     if isinstance(above, ast.Attribute):  # Tensor(3).uniform_(), Tensor(3).to(device)
         return True
