@@ -56,7 +56,7 @@ bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and Transfor
 create a primitive descriptor"). For these layers, use model.float() without autocast.
 
 Between two training steps, float() leaves the optimizer state in bfloat16, and the next step() of
-Adam, AdamW or NAdam raises. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
+Adam, AdamW or NAdam fails. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
 """
 
 import itertools

@@ -31,10 +31,10 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""Resuming a run raises once mixed precision is turned on (lucidrains/lightweight-gan#103).
+"""Resuming a run fails once mixed precision is turned on (lucidrains/lightweight-gan#103).
 
 The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled scaler rejects
-an empty state (torch/amp/grad_scaler.py). The reverse case does not raise: a disabled scaler
+an empty state (torch/amp/grad_scaler.py). The reverse case causes no error: a disabled scaler
 ignores any state that it loads.
 
 torch.cuda.amp.GradScaler, the only one before torch 2.3, has no argument for the device: it would

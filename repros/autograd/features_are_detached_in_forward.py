@@ -28,7 +28,7 @@ detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backwa
 it does with .data and with a backbone that is called under no_grad(). A hook that stores detached
 outputs for a later loss has the same effect (lucidrains/CoCa-pytorch#6). Optimizers skip a
 parameter whose gradient is None, with its weight decay. DistributedDataParallel without
-find_unused_parameters=True raises in the second forward pass. After a backward, list the parameters
+find_unused_parameters=True fails in the second forward pass. After a backward, list the parameters
 without a gradient: [n for n, p in model.named_parameters() if p.grad is None]. To use detached
 features for a plot or a second loss, give the detached tensor a name of its own.
 """

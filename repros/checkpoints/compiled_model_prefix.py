@@ -57,7 +57,7 @@ load the checkpoint before torch.compile(). The lines do not find the prefix in 
 such as "model", or after the "module." of AveragedModel(compiled_model); the fix loads both. 2.0
 adds the prefix too on Python 3.10, and the lines remove it; its records are from Python 3.11, which
 torch.compile() did not support yet. strict=False, which tutorials recommend for keys that differ
-(leyaa.ai), loads nothing and does not raise.
+(leyaa.ai), loads nothing and reports no error.
 """
 
 import io

@@ -44,7 +44,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The forward pass returns two outputs, the loss uses only one, and the second step raises. The
+"""The forward pass returns two outputs, the loss uses only one, and the second step fails. The
 layers of the other output get no gradient, but the reducer waits for them
 (torch/csrc/distributed/c10d/reducer.cpp). An output that also leads to the loss, such as the
 features behind the logits, has no layers of its own, so the loss may ignore it.
@@ -54,8 +54,8 @@ the outputs (pytorch#55582). The parameters of an output that no rank uses stay 
 (pytorch#57081) if their gradients are None: before 2.0, zero_grad() turns earlier gradients into
 zeros, with which AdamW still steps. Do not return an output that is never used (pytorch#22436),
 because the option walks through the graph in each step. Return a tuple, a list or a dict: DDP does
-not find outputs in an object or a dataclass, and still raises. With a reentrant checkpoint the
-option raises: see distributed/find_unused_breaks_checkpointing.
+not find outputs in an object or a dataclass, and still fails. With a reentrant checkpoint, the
+option itself fails: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch
