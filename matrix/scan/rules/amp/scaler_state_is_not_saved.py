@@ -19,8 +19,8 @@ def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
         if "save" in last_name(call.func) and call.args and _has_optimizer(code, call.args[0]):
             yield Hit(
                 call,
-                f"{source(call, 40)} has the optimizer and not the GradScaler, whose scale begins "
-                "anew",
+                f"{source(call, 40)} contains the optimizer but not the GradScaler, whose "
+                "scale starts over",
             )
             return
 

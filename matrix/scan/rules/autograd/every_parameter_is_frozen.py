@@ -17,8 +17,8 @@ def every_parameter_is_frozen(code: Code) -> Iterator[Hit]:
         if is_fragment(code) or _is_trained(code, model):
             yield Hit(
                 loop,
-                f"this loop freezes every parameter of {path(model)}, which the optimizer is to "
-                "train",
+                f"this loop freezes every parameter of {path(model)}, although the optimizer "
+                "should train it",
             )
 
 

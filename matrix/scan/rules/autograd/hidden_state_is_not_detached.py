@@ -27,7 +27,7 @@ def hidden_state_is_not_detached(code: Code) -> Iterator[Hit]:
             continue
         yield Hit(
             assignment,
-            f"{state} keeps the graph of the batch before, which backward() has already freed",
+            f"{state} keeps the previous batch's graph, which backward() has already freed",
         )
 
 

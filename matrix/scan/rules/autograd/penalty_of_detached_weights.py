@@ -14,7 +14,7 @@ def penalty_of_detached_weights(code: Code) -> Iterator[Hit]:
         if is_fragment(code) or _reaches_a_loss(code, name, place_of_sum):
             yield Hit(
                 place_of_sum,
-                f"{source(detached, 40)} has no graph, so {name} changes the loss and no gradient",
+                f"{source(detached, 40)} has no graph, so {name} changes the loss but no gradient",
             )
 
 

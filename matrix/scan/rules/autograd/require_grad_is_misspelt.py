@@ -17,7 +17,7 @@ def require_grad_is_misspelt(code: Code) -> Iterator[Hit]:
             edit = Edit(line, column - len(target.attr), line, column, "requires_grad")
             yield Hit(
                 target,
-                f"{source(target)} is a new attribute without an effect; requires_grad keeps "
+                f"{source(target)} is a new attribute with no effect; requires_grad keeps "
                 "its value",
                 (edit,),
             )

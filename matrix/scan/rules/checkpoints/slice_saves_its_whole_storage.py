@@ -19,7 +19,7 @@ def slice_saves_its_whole_storage(code: Code) -> Iterator[Hit]:
             if path(part.value) and is_tensor and constant(part.slice.step) is None:
                 yield Hit(
                     call,
-                    f"{source(part, 40)} shares the storage of {path(part.value)}, and the whole "
+                    f"{source(part, 40)} shares the storage of {path(part.value)}, so the whole "
                     "storage is written",
                 )
 

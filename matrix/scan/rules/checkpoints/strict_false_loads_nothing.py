@@ -32,8 +32,8 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"the result of {source(call.func, 40)}() is ignored, and only this result tells "
-                f"whether any key of {source(state, 40)} matched",
+                f"the result of {source(call.func, 40)}() is ignored, although only this result "
+                f"tells whether any key of {source(state, 40)} matched",
             )
 
 

@@ -39,7 +39,7 @@ def nonblocking_to_host_races(code: Code) -> Iterator[Hit]:
         if read is not None and not _waits_between(code, copy, read):
             yield Hit(
                 copy,
-                f"{source(read, 40)} in line {place(read)[0]} may read the tensor before this copy "
+                f"{source(read, 40)} on line {place(read)[0]} may read the tensor before this copy "
                 "has finished",
             )
 

@@ -17,7 +17,8 @@ def split_lengths_are_rounded(code: Code) -> Iterator[Hit]:
         if all(_is_rounded_down(value) for value in values):
             yield Hit(
                 call,
-                f"int() rounds each length of {source(lengths, 40)} down, and a row may be left",
+                f"int() rounds each length of {source(lengths, 40)} down, so a row may be left "
+                "over",
             )
 
 

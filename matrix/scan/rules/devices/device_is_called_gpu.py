@@ -23,7 +23,7 @@ def device_is_called_gpu(code: Code) -> Iterator[Hit]:
                 ):
                     edit = replaced(part, repr(name.replace("gpu", "cuda", 1)).replace("'", '"'))
                     yield Hit(
-                        part, f"{source(part)} is no device of torch; a GPU is called cuda", (edit,)
+                        part, f"{source(part)} is not a torch device; a GPU is called cuda", (edit,)
                     )
 
 

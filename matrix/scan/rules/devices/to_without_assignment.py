@@ -25,7 +25,7 @@ def to_without_assignment(code: Code) -> Iterator[Hit]:
         if _is_tensor(code, tensor):
             yield Hit(
                 call,
-                f"{source(call)} returns a copy, and {tensor.id} itself does not move",
+                f"{source(call)} returns a copy; {tensor.id} itself does not move",
                 (inserted(place(call), f"{tensor.id} = "),),
             )
 

@@ -38,7 +38,7 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
                 samplers[0],
                 f"nothing in this file calls set_epoch(), so {source(loader)} has the same "
                 "order in "
-                f"every epoch of the loop in line {epochs.lineno}",
+                f"every epoch of the loop on line {epochs.lineno}",
             )
 
 

@@ -13,6 +13,6 @@ def nll_loss_of_probabilities(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "softmax", "Softmax"):
             yield Hit(
                 loss,
-                f"{source(score)} has probabilities{because(score, how)}, and the loss needs their "
-                "logarithms",
+                f"{source(score)} contains probabilities{because(score, how)}, but the loss needs "
+                "their logarithms",
             )

@@ -42,7 +42,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if early is not None:
                 yield Hit(
                     call,
-                    f"{kind} that {source(early, 30)} in line {place(early)[0]} has used up, so "
+                    f"{kind} that {source(early, 30)} on line {place(early)[0]} has used up, so "
                     f"{source(call.func, 40)}() gets no parameters",
                     edits,
                 )

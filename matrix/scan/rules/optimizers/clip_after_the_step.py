@@ -30,8 +30,8 @@ def clip_after_the_step(code: Code) -> Iterator[Hit]:
             for clip in clips[:1]:
                 yield Hit(
                     clip,
-                    f"{source(clip.func, 40)}() comes after {source(step, 40)}, which has used "
-                    "the gradients by then",
+                    f"{source(clip.func, 40)}() comes after {source(step, 40)}, which has "
+                    "already used the gradients",
                 )
 
 

@@ -17,7 +17,7 @@ def parameter_outside_a_list(code: Code) -> Iterator[Hit]:
                 continue
             yield Hit(
                 params,
-                f"{source(params)} is a single parameter, and {name} takes a list of parameters",
+                f"{source(params)} is a single parameter, but {name} takes a list of parameters",
                 (inserted(place(params), "["), inserted(end(params), "]")),
             )
 

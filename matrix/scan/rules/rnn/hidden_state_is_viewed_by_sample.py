@@ -21,7 +21,7 @@ def hidden_state_is_viewed_by_sample(code: Code) -> Iterator[Hit]:
         if constant(call.args[0]) is None and "num_layers" not in source(call.args[0]):
             yield Hit(
                 call,
-                f"{source(call, 40)} reads {state} as [batch, ...], and {layer}() returns [layers, "
+                f"{source(call, 40)} reads {state} as [batch, ...], but {layer}() returns [layers, "
                 "batch, ...]",
             )
 

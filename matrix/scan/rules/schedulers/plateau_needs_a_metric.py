@@ -29,7 +29,7 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
         if not any(isinstance(above, ast.Try) for above in code.ancestors(step)):
             yield Hit(
                 step,
-                f"{source(step, 40)} passes no metric, and {source(scheduler)} can be a "
+                f"{source(step, 40)} passes no metric, but {source(scheduler)} can be a "
                 "ReduceLROnPlateau, which needs one",
             )
 

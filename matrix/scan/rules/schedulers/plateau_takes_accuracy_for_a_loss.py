@@ -24,8 +24,8 @@ def plateau_takes_accuracy_for_a_loss(code: Code) -> Iterator[Hit]:
         if (mode is None or constant(mode) == "min") and _rises(metric):
             yield Hit(
                 step,
-                f"{source(scheduler, 40)} has mode 'min', so it takes a rising "
-                f"{source(metric, 40)} for a model that gets worse",
+                f"{source(scheduler, 40)} has mode 'min', so it treats a rising "
+                f"{source(metric, 40)} as a model that gets worse",
             )
 
 

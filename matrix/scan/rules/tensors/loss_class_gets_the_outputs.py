@@ -22,7 +22,7 @@ def loss_class_gets_the_outputs(code: Code) -> Iterator[Hit]:
                 line, column = end(call.func)
                 yield Hit(
                     call,
-                    f"{source(call)} takes the outputs for its settings; {name}() must be created "
+                    f"{source(call)} treats the outputs as settings; {name}() must be created "
                     "first",
                     (Edit(line, column, line, column, "()"),),
                 )
