@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Calling unscale_() for every batch of an accumulation window fails at the second batch"
+# title = "Calling unscale_() for each batch of an accumulation window fails on the second"
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]
