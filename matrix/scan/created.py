@@ -1,4 +1,4 @@
-"""Recognizes tensors that a module creates itself, and whether the code moves them to its device."""
+"""Recognizes tensors that a module creates itself, and code that moves them to a device."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def uses(code: Code, owner: ast.ClassDef, name: str) -> Iterator[ast.Attribute]:
 
 
 def is_moved(code: Code, use: ast.AST) -> bool:
-    """True for x.to(device) and similar calls, and for reads that do not compute with the values."""
+    """True for x.to(device) and similar calls, and for reads that do not use the values."""
     above = code.parent[use]
     if isinstance(above, ast.Attribute):
         return above.attr in MOVES | PLAIN

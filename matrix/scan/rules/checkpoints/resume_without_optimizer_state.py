@@ -20,7 +20,7 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
         if is_fragment(code) or _trains(code):
             yield Hit(
                 call,
-                f"{source(call, 40)} resumes the weights, and nothing saves or loads the state of "
+                f"{source(call, 40)} resumes the weights, but nothing saves or loads the state of "
                 "the optimizer",
             )
             return

@@ -19,7 +19,7 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
     for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):
         yield Hit(
             call,
-            f"nothing saves or loads the state of the schedule, so it begins anew beside "
+            f"nothing saves or loads the state of the schedule, so it starts over after "
             f"{source(call, 40)}",
         )
         return

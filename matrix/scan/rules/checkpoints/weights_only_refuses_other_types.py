@@ -33,7 +33,7 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
         if in_a_test(code, call) or expects_an_error(code, call):
             continue
         if (what := _other_object(code, call)) is not None:
-            yield Hit(call, f"{source(call, 40)} loads tensors and plain types only, and {what}")
+            yield Hit(call, f"{source(call, 40)} loads tensors and plain types only, but {what}")
 
 
 def _other_object(code: Code, load: ast.Call) -> str | None:
@@ -102,9 +102,12 @@ def _other_value(code: Code, statement: ast.Assign, name: str) -> str | None:
         if not is_fragment(code) and not read & keys:
             continue
         for value in saved.values:
-            if path(value) and (is_fragment(code) or _has_attributes(code, value)):
-                if path(value) in ("args", "opt") or not is_fragment(code):
-                    return path(value)
+            if is_fragment(code):
+                has_attributes = path(value) in ("args", "opt")
+            else:
+                has_attributes = bool(path(value)) and _has_attributes(code, value)
+            if has_attributes:
+                return path(value)
     return None
 
 

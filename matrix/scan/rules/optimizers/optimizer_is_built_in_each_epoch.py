@@ -28,7 +28,7 @@ def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
             path(optimizer_of(code, step)) == optimizer and code.loops(step)[0] is not loops[0]
             for step in optimizer_steps(code, loops[0])
         ):
-            yield Hit(node, f"{optimizer} is new in every epoch, so it loses what it has averaged")
+            yield Hit(node, f"{optimizer} is new in every epoch, so its running averages are lost")
 
 
 def _built_in_a_function(code: Code) -> Iterator[Hit]:
@@ -55,7 +55,7 @@ def _built_in_a_function(code: Code) -> Iterator[Hit]:
             loop = epoch_loop(code, use)
             if loop is None or code.loops(use)[:1] != [loop] or _makes_models(code, loop, use):
                 continue
-            yield Hit(node, f"{name} is new in every epoch, so it loses what it has averaged")
+            yield Hit(node, f"{name} is new in every epoch, so its running averages are lost")
             break
 
 

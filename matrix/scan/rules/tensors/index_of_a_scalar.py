@@ -22,7 +22,7 @@ def index_of_a_scalar(code: Code) -> Iterator[Hit]:
         if _is_a_scalar(code, tensor):
             edit = Edit(*end(tensor), *end(part), ".item()")
             yield Hit(
-                part, f"{source(tensor, 40)} has no dimensions, and [0] raises an error", (edit,)
+                part, f"{source(tensor, 40)} has no dimensions, so [0] raises an error", (edit,)
             )
 
 
