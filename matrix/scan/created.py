@@ -88,13 +88,13 @@ def is_moved(code: Code, use: ast.AST) -> bool:
 
 def is_mixed(code: Code, use: ast.expr) -> bool:
     """True if an operator or a function combines the tensor with another value of the method."""
-    above, kept = code.parent[use], path(use)
-    if isinstance(above, ast.Subscript):
-        above, use = code.parent[above], above
+    kept, own = path(use), code.parent[use]
+    operand = own if isinstance(own, ast.Subscript) else use
+    above = code.parent[operand]
     if isinstance(above, ast.BinOp):
-        others = [above.right if above.left is use else above.left]
+        others = [above.right if above.left is operand else above.left]
     elif isinstance(above, ast.Call):
-        others = [value for value in above.args if value is not use]
+        others = [value for value in above.args if value is not operand]
     else:
         return False
     return any(

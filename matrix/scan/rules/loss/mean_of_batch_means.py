@@ -11,11 +11,13 @@ from .. import needs
 @needs("+=|.append(", "len(|mean(|average(")
 def mean_of_batch_means(code: Code) -> Iterator[Hit]:
     yield from _means_of_lists(code)
-    for mean in [*code.all(ast.BinOp), *code.all(ast.AugAssign)]:
-        if isinstance(mean, ast.AugAssign):  # total /= len(loader)
-            total, count = mean.target, mean.value
-        else:
-            total, count = mean.left, mean.right
+    divisions: list[tuple[ast.BinOp | ast.AugAssign, ast.expr, ast.expr]] = [
+        (division, division.left, division.right) for division in code.all(ast.BinOp)
+    ]
+    divisions += [
+        (division, division.target, division.value) for division in code.all(ast.AugAssign)
+    ]
+    for mean, total, count in divisions:
         if not isinstance(mean.op, ast.Div) or not path(total) or not _is_length(code, count):
             continue
         if any(

@@ -45,11 +45,11 @@ def _validation_loader(code: Code, call: ast.Call) -> str | None:
 def _is_read_in_epochs(code: Code, target: ast.expr) -> bool:
     """True if a loop over epochs that also trains passes over the loader."""
     name = path(target)
+    uses = [*code.all(ast.Name), *code.all(ast.Attribute)]
     return any(
         isinstance(use.ctx, ast.Load)
         and (loop := epoch_loop(code, use)) is not None
         and any(backwards(code, body) for body in [loop, *functions_called(code, loop)])
-        for kind in (ast.Name, ast.Attribute)
-        for use in code.all(kind)
+        for use in uses
         if path(use) == name and code.scope(use) in (code.scope(target), code.tree)
     )
