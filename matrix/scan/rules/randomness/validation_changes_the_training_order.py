@@ -45,7 +45,7 @@ def _validation_loader(code: Code, call: ast.Call) -> str | None:
 def _is_read_in_epochs(code: Code, target: ast.expr) -> bool:
     """True if a loop over epochs that also trains passes over the loader."""
     name = path(target)
-    uses = [*code.all(ast.Name), *code.all(ast.Attribute)]
+    uses: list[ast.Name | ast.Attribute] = [*code.all(ast.Name), *code.all(ast.Attribute)]
     return any(
         isinstance(use.ctx, ast.Load)
         and (loop := epoch_loop(code, use)) is not None
