@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from .code import Code, argument, constant, is_none, last_name, path, receiver
@@ -46,22 +47,25 @@ def kept_tensors(
 
     Excludes attributes that the class assigns again, registers or moves.
     """
-    assigned: dict[str, list[ast.Assign]] = {}
-    for node in ast.walk(owner):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and not is_none(node.value):
-            assigned.setdefault(path(node.targets[0]), []).append(node)
-    texts = {constant(part) for part in ast.walk(owner) if isinstance(part, ast.Constant)}
-    methods = {getattr(part, "name", "") for part in owner.body}
-    if methods & {"to", "_apply", "cuda", "setup"}:
+    methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+    created = [
+        (node, path(node.targets[0]))
+        for node in (code.within(methods["__init__"], ast.Assign) if "__init__" in methods else ())
+        if factory(code, node.value, of) is not None and len(node.targets) == 1
+    ]
+    if not created or methods.keys() & {"to", "_apply", "cuda", "setup"}:
         return
-    for name, nodes in assigned.items():
-        attribute = name.removeprefix("self.")
-        if not name.startswith("self.") or "." in attribute or len(nodes) != 1:
-            continue
-        node = nodes[0]
-        if getattr(code.function(node), "name", "") != "__init__" or attribute in texts:
-            continue
-        if factory(code, node.value, of) is not None:
+    assigned = Counter(
+        path(target)
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Assign) and not is_none(node.value)
+        for target in node.targets
+    )
+    texts = {constant(part) for part in ast.walk(owner) if isinstance(part, ast.Constant)}
+    for node, name in created:
+        owner_name, _, attribute = name.partition(".")
+        is_kept = owner_name == "self" and "." not in attribute and assigned[name] == 1
+        if is_kept and attribute not in texts:
             yield node, name
 
 
@@ -108,7 +112,7 @@ def is_mixed(code: Code, use: ast.expr) -> bool:
 
 def has_a_device(code: Code) -> bool:
     """True if the program moves its modules to a device, other than the default device."""
-    files = around(code)
+    files = list(around(code, ".to(", ".cuda(", "set_default"))
     if any(
         word in file.text
         for file in files

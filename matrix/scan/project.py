@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -35,16 +36,21 @@ def definition(code: Code, name: ast.AST) -> Definition | None:
     return _find(code, dotted, DEPTH)
 
 
-def around(code: Code) -> list[Code]:
-    """This file, and the files in its folder and in the folders above it, up to the repository's.
+def around(code: Code, *words: str) -> Iterator[Code]:
+    """Yields this file, and the files in its folder and in the folders above it, up to the
+    repository's, that contain one of the words.
 
     Scripts are usually in these folders, so their settings, such as the device, are found here.
     """
+    yield code
     if code.path is None:
-        return [code]
-    file = code.path.absolute()
-    others = [found for found in _files_around(file.parent) if found != file]
-    return [code, *filter(None, map(_code, others))]
+        return
+    own = code.path.absolute()
+    for file in _files_around(own.parent):
+        if file != own and any(word in _text(file) for word in words):
+            found = _code(file)
+            if found is not None:
+                yield found
 
 
 @lru_cache(maxsize=KEPT)
@@ -108,6 +114,14 @@ def _files(importer: Path, level: int, module: str) -> list[Path]:
             if file.suffix == ".py" and file.is_file() and file != importer.absolute():
                 found.append(file)
     return found
+
+
+@lru_cache(maxsize=KEPT)
+def _text(file: Path) -> str:
+    try:
+        return files.read(file).text
+    except files.Unreadable:
+        return ""
 
 
 @lru_cache(maxsize=KEPT)

@@ -493,16 +493,15 @@ def resumes(code: Code) -> bool:
     """True if the file can continue an earlier run of a program that trains, or is a fragment."""
     if is_fragment(code):
         return True
-    if not any(file.calls.get("backward") for file in around(code)):
-        return False
     used = {name.id for name in code.all(ast.Name)} | {
         part.attr for part in code.all(ast.Attribute)
     }
-    return (
+    continues = (
         bool(used & RESUMES)
         or any("resume" in function.name for function in code.all(ast.FunctionDef))
         or any(_starts_later(loop) for loop in code.all(ast.For))
     )
+    return continues and any(file.calls.get("backward") for file in around(code, ".backward("))
 
 
 def _starts_later(loop: ast.For) -> bool:

@@ -87,7 +87,7 @@ def _is_named(code: Code, load: ast.Call) -> bool:
 def _runs_anywhere(code: Code) -> bool:
     """True if the program uses another device on a machine without CUDA."""
     return not _needs_cuda(code) and any(
-        _falls_back(file) and not _needs_cuda(file) for file in around(code)
+        _falls_back(file) and not _needs_cuda(file) for file in around(code, "is_available", ".to(")
     )
 
 

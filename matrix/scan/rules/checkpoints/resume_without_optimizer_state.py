@@ -11,7 +11,7 @@ from .. import needs
 
 @needs("load_state_dict(")
 def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
-    if not resumes(code) or any(_keeps_the_state(file) for file in around(code)):
+    if not resumes(code) or any(_keeps_the_state(file) for file in around(code, "optim")):
         return
     for call in code.calls.get("load_state_dict", ()):
         model = receiver(call)

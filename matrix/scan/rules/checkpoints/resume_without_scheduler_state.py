@@ -13,7 +13,10 @@ from .. import needs
 def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
     if not resumes(code) or not _has_schedule(code):
         return
-    if any(_keeps_the_state(file) or _moves_the_schedule(file) for file in around(code)):
+    if any(
+        _keeps_the_state(file) or _moves_the_schedule(file)
+        for file in around(code, "sched", "last_epoch")
+    ):
         return
     loads = code.calls.get("load_state_dict", [])
     for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):

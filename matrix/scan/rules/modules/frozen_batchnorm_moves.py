@@ -26,7 +26,7 @@ def frozen_batchnorm_moves(code: Code) -> Iterator[Hit]:
         if (
             _has_batch_norm(code, model)
             and not is_dead(code, node)
-            and any(_trains(file) for file in around(code))
+            and any(_trains(file) for file in around(code, ".train("))
         ):
             yield Hit(
                 node,

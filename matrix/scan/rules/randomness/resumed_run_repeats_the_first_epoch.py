@@ -10,12 +10,14 @@ from .. import needs
 
 SEEDS = ("manual_seed", "seed_everything", "set_seed", "setup_seed", "init_seed", "seed_all")
 
+KEEPS = ("rng_state", "get_state(")  # functions that keep the state of a generator
+
 
 @needs("seed", "resum|start_epoch|epoch_start|load_state_dict(")
 def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
     if not is_fragment(code) and not (_resumes(code) and _shuffles(code)):
         return
-    if any(word in file.text for file in around(code) for word in ("rng_state", "get_state(")):
+    if any(word in file.text for file in around(code, *KEEPS) for word in KEEPS):
         return
     for call in [call for name in SEEDS for call in code.calls.get(name, ())]:
         if code.loops(call) or is_dead(code, call) or _is_in_a_helper(code, call):
@@ -35,7 +37,7 @@ def _resumes(code: Code) -> bool:
     }
     return resumes(code) or (
         bool(options & {"--resume", "--start_epoch", "--start-epoch", "--epoch_start"})
-        and any(file.calls.get("load_state_dict") for file in around(code))
+        and any(file.calls.get("load_state_dict") for file in around(code, "load_state_dict("))
     )
 
 
@@ -46,7 +48,7 @@ def _shuffles(code: Code) -> bool:
             constant(argument(call, 2, "shuffle")) is True
             for call in file.calls.get("DataLoader", ())
         )
-        for file in around(code)
+        for file in around(code, "shuffle=True", "RandomSampler")
     )
 
 
