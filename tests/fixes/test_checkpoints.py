@@ -469,6 +469,8 @@ def test_one_value_with_nan_for_a_tensor_that_is_shared_is_no_other(dtype):
     value = torch.tensor([[0.1, float("nan")]] * 3, dtype=dtype)
     state = {"0.weight": value.float(), "1.weight": value.clone()}
     assert checkpoints.load_matching(model, state).mismatched == {}
+    state["1.weight"] = torch.full((3, 2), 0.1, dtype=dtype)  # a number is not the same as NaN
+    assert list(checkpoints.load_matching(model, state).mismatched) == ["1.weight"]
 
 
 @pytest.mark.parametrize("prefix", ["encoder", "encoder.", "outer.encoder", "encoder._orig_mod"])
@@ -549,8 +551,13 @@ def test_a_sharded_model_takes_only_a_sharded_state(mesh):
         "options=StateDictOptions(full_state_dict=True))"
     )
     before = {key: value.full_tensor() for key, value in sharded.state_dict().items()}
-    with pytest.raises(ValueError, match=r"save the state with .*get_model_state_dict\(model, "):
+    with pytest.raises(ValueError) as raised:
         checkpoints.load_matching(plain, sharded.state_dict())
+    assert str(raised.value) == (
+        "weight of the state is a DTensor, and weight of the model is not: save the state with "
+        "torch.distributed.checkpoint.state_dict.get_model_state_dict(model, "
+        "options=StateDictOptions(full_state_dict=True))"
+    )
     assert (plain.weight == 2).all()
     report = checkpoints.load_matching(sharded, sharded.state_dict())
     assert list(report.loaded) == ["weight", "bias"]
@@ -660,7 +667,8 @@ def test_a_value_that_is_no_tensor_is_refused():
 
 def test_a_value_without_data_is_refused():
     state = torch.nn.Linear(2, 3, device="meta").state_dict()
-    assert "is on the meta device in the state" in refused(ValueError, linear(), state)
+    why = "weight is on the meta device in the state, and has no data"
+    assert why in refused(ValueError, linear(), state)
 
 
 def test_a_value_of_another_kind_is_left_out():
@@ -1080,6 +1088,7 @@ def test_mps_gets_its_random_state(monkeypatch):
     assert checkpoints.restore(checkpoint) == [
         "the random state of mps was saved, and mps is not in use here"
     ]
+    assert len(given) == 1
 
 
 def test_numpy_is_left_alone_where_it_is_not_imported(monkeypatch):

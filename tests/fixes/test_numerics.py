@@ -1309,10 +1309,16 @@ def test_dataclasses_are_looked_into_and_one_may_hold_itself(device):
 
     @dataclasses.dataclass
     class Defaults:
-        best: float = math.nan
+        X: float = math.nan
 
     assert numerics.find_nonfinite(nn.Identity(), Defaults) is None  # a class is not a value
-    assert "input 0.best: 1 of 1" in numerics.find_nonfinite(nn.Identity(), Defaults())
+    assert "input 0.X: 1 of 1" in numerics.find_nonfinite(nn.Identity(), Defaults())
+
+    class Makes(nn.Module):
+        def forward(self, given):
+            return Defaults()
+
+    assert "(Makes) X: 1 of 1" in numerics.find_nonfinite(Makes(), 1.0)
 
 
 def test_the_random_state_of_every_gpu_of_the_model_is_kept():
@@ -1758,11 +1764,11 @@ def test_a_part_that_cannot_go_back_keeps_no_other_part_from_it():
     assert model[0].weight.item() == 7.0
 
 
-def expanding(device):
+def expanding(device, rows=1000):
     """A model with two expanded buffers, only one of which is in the state_dict."""
     model = nn.Linear(1, 1).to(device)
     for persistent in (True, False):
-        buffer = torch.ones(1, 2, device=device).expand(1000, 2)
+        buffer = torch.ones(1, 2, device=device).expand(rows, 2)
         model.register_buffer(f"wide{persistent}", buffer, persistent)
     return model
 
@@ -1781,6 +1787,14 @@ def test_expanded_buffers_come_back_as_small_as_they_were(device):
         for buffer in (model.wideTrue, model.wideFalse):
             assert torch.equal(buffer, torch.ones(1000, 2, device=device))
             assert buffer.stride() == ((0, 1) if change is torch.Tensor.detach else (2, 1))
+
+
+def test_buffers_that_are_expanded_to_two_rows_come_back(device):
+    model = expanding(device, rows=2)
+    saved = numerics.Snapshot(model)
+    model.wideTrue = torch.zeros(2, 2, device=device)
+    saved.restore()
+    assert model.wideTrue.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
 def test_a_buffer_made_under_inference_mode_comes_back(device):
