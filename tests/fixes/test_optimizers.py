@@ -326,6 +326,12 @@ def test_what_sparse_gradients_lead_to_is_compared_too():
     assert refused(ValueError, sparse(3, 5), source.state_dict()) == (
         f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
     )
+    row = torch.optim.SparseAdam([torch.ones(3)])
+    row.param_groups[0]["params"][0].grad = torch.ones(3).to_sparse()
+    row.step()
+    assert refused(ValueError, torch.optim.SparseAdam([torch.ones(4)]), row.state_dict()) == (
+        f"parameter 0 has shape [4], its exp_avg in the state [3]{MADE_FOR_ANOTHER}"
+    )
     state = copy.deepcopy(source.state_dict())
     state["state"][0]["step"] = torch.tensor(1.0)  # a number in this optimizer
     load(copied, state)
@@ -643,8 +649,8 @@ def test_groups_that_shared_a_tensor_when_saved_share_theirs():
 @pytest.mark.parametrize(
     ("rate", "error", "text"),
     [
-        (torch.ones(2), ValueError, "group 1 of the state has a learning rate of shape [2], not a"),
-        (torch.ones(0), ValueError, "group 1 of the state has a learning rate of shape [0], not a"),
+        (torch.ones(2), ValueError, "1 of the state has a learning rate of shape [2], not a number"),
+        (torch.ones(0), ValueError, "1 of the state has a learning rate of shape [0], not a number"),
         ("fast", ValueError, "'fast'"),
         ([0.1], TypeError, "list"),
     ],
@@ -656,6 +662,18 @@ def test_a_learning_rate_that_is_none_changes_nothing(rate, error, text, own):
     state = trained(steps=3).state_dict()
     state["param_groups"][1]["lr"] = rate
     assert text in refused(error, target, state)
+
+
+def test_a_group_without_a_learning_rate_does_not_hide_the_next_group():
+    groups = [{"params": [each]} for each in parameters()[:2]]
+    saved = torch.optim.SGD([dict(group) for group in groups], lr=0.25).state_dict()
+    optimizer, rate = torch.optim.SGD(groups, lr=0.5), torch.tensor(0.5)
+    saved["param_groups"][0]["lr"] = optimizer.param_groups[0]["lr"] = None
+    optimizer.param_groups[1]["lr"] = rate
+    load(optimizer, saved)
+    assert optimizer.param_groups[0]["lr"] is None
+    assert optimizer.param_groups[1]["lr"] is rate
+    assert rate.item() == 0.25
 
 
 def test_only_a_float_is_read_from_the_device():
