@@ -25,7 +25,7 @@ def tensor_made_in_forward(code: Code) -> Iterator[Hit]:
         if not fragment and (not is_network(code, owner) or is_dead(code, node)):
             continue
         if _meets_others(code, node, name) and (fragment or has_a_device(code)):
-            yield Hit(node, f"{source(call, 40)} is on the CPU, also if the model is on a GPU")
+            yield Hit(node, f"{source(call, 40)} is on the CPU, even if the model is on a GPU")
 
 
 def _meets_others(code: Code, node: ast.Assign, name: str) -> bool:

@@ -15,8 +15,8 @@ def kl_div_of_probabilities(code: Code) -> Iterator[Hit]:
         if _softened_for_certain(code, score, "softmax", "Softmax"):
             yield Hit(
                 loss,
-                f"{source(score)} is already a softmax, but kl_div expects log-probabilities as "
-                "its first argument",
+                f"{source(score)} is the output of a softmax, but kl_div expects log-probabilities "
+                "as its first argument",
             )
 
 

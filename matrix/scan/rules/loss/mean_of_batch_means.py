@@ -27,7 +27,7 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
             for addition in code.within(code.function(mean), ast.AugAssign)
         ):
             yield Hit(
-                mean, f"{source(mean)} counts the rows of a shorter last batch more than others"
+                mean, f"{source(mean)} gives the rows of a shorter last batch more weight than others"
             )
 
 
@@ -67,7 +67,7 @@ def _means_of_lists(code: Code) -> Iterator[Hit]:
     for node, losses in taken:
         if (path(losses), code.function(node)) in lists:
             yield Hit(
-                node, f"{source(node)} counts the rows of a shorter last batch more than others"
+                node, f"{source(node)} gives the rows of a shorter last batch more weight than others"
             )
 
 

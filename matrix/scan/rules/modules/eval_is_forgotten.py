@@ -43,7 +43,7 @@ def _undone_in_forward(code: Code) -> Iterator[Hit]:
             and getattr(function, "name", "") == "forward"
             and is_network(code, code.owner(call))
         ):
-            yield Hit(call, "each call of forward() sets train mode again, also after eval()")
+            yield Hit(call, "each call to forward() sets train mode again, even after eval()")
 
 
 def _is_a_model(call: ast.Call) -> bool:

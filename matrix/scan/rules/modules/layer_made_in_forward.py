@@ -23,7 +23,7 @@ def layer_made_in_forward(code: Code) -> Iterator[Hit]:
             if code.torch(call.func) in TRAINED and not _is_kept(code, function, call):
                 yield Hit(
                     call,
-                    f"every call of forward() creates {source(call, 40)} with new random "
+                    f"every call to forward() creates {source(call, 40)} with new random "
                     "weights, which no optimizer trains",
                 )
 

@@ -34,7 +34,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(
                 step,
-                f"nothing clears the gradients for it, so each {source(step, 40)} uses "
+                f"nothing clears the gradients, so each {source(step, 40)} uses "
                 "the sum of all backward passes so far",
             )
 

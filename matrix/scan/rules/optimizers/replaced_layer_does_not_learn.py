@@ -41,7 +41,7 @@ def replaced_layer_does_not_learn(code: Code) -> Iterator[Hit]:
             ):
                 yield Hit(
                     later,
-                    f"{optimizer} was built before, so it does not train the new "
+                    f"{optimizer} was created before this assignment, so it does not train the new "
                     f"{source(later.targets[0], 40)}",
                 )
 

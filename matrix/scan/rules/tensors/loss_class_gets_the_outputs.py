@@ -29,7 +29,7 @@ def loss_class_gets_the_outputs(code: Code) -> Iterator[Hit]:
 
 
 def _is_a_tensor(value: ast.expr) -> bool:
-    """True for an expression that is no setting, such as a weight, a flag or a reduction."""
+    """False for a setting, such as a weight, a flag or a reduction."""
     if isinstance(value, (ast.Constant, ast.Starred, ast.Lambda)):
         return False
     words = ("weight", "reduction", "reduce", "average", "alpha", "config", "args", "ignore")

@@ -20,7 +20,10 @@ def squeeze_removes_the_batch(code: Code) -> Iterator[Hit]:
         if is_dead(code, call) or in_a_test(code, call):
             continue
         if _is_pooled(code, call, squeezed) or _is_compared(code, call, squeezed):
-            yield Hit(call, f"{source(call, 40)} also removes the batch of a batch with one sample")
+            yield Hit(
+                call,
+                f"{source(call, 40)} also removes the batch dimension if the batch has one sample",
+            )
 
 
 def _is_pooled(code: Code, call: ast.Call, node: ast.expr) -> bool:
