@@ -441,11 +441,11 @@ class ResumableBatches:
       itself or a Prefetcher around it.
 
     Random numbers that the dataset draws in workers are not restored, because workers start with
-    different seeds. Nor are numbers that the dataset draws ahead of the loop, for the next batch of
-    a Prefetcher on CUDA. An epoch that was left with `break` is not over: its state continues with
-    the remaining batches. Batches that are drawn ahead of the loop count as received. With
-    amp.windows(), which may draw a whole window ahead, a state is therefore correct only between
-    two windows.
+    different seeds. Numbers that the dataset draws ahead of the loop, for the next batch of a CUDA
+    Prefetcher, are not restored either. An epoch that was left with `break` is not over: its state
+    continues with the remaining batches. Batches that are drawn ahead of the loop count as
+    received. With amp.windows(), which may draw a whole window ahead, a state is therefore correct
+    only between two windows.
 
     Args:
         batches: an iterable of lists of indices, such as a BatchSampler. If the iterable, or the

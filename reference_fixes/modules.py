@@ -95,8 +95,8 @@ def unfreeze(module: torch.nn.Module) -> None:
     """Undoes freeze() by restoring the modes and requires_grad flags in the module.
 
     The modes before freeze() are restored even if the mode of the model has changed since, so call
-    train() or eval() afterwards. A parameter that is shared with another part trains there too. If
-    DistributedDataParallel was built after freeze(), it does not synchronize the unfrozen
+    train() or eval() afterwards. A parameter that is shared with another part is unfrozen there
+    too. If DistributedDataParallel was built after freeze(), it does not synchronize the unfrozen
     parameters, so build it again.
 
     If the class has been changed since freeze(), for example by fully_shard(), it stays changed.
