@@ -50,10 +50,10 @@ model(batch.to(torch.bfloat16)). In both cases the output is bfloat16: call outp
 numpy(), a loss or a layer outside of autocast.
 
 Autocast does not convert float64, so pass batch.float() for a float64 batch. Nor does autocast
-convert values written by index: amp/index_put_of_two_dtypes. On the CPU, some layers reject the
-bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and TransformerEncoderLayer in
-2.3 and earlier, in eval() without gradients. Some CPUs cannot run an LSTM in bfloat16 ("could not
-create a primitive descriptor"). For these layers, use model.float() without autocast.
+convert values written by index (see amp/index_put_of_two_dtypes). On the CPU, some layers reject
+the bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and TransformerEncoderLayer
+in 2.3 and earlier, in eval() without gradients. Some CPUs cannot run an LSTM in bfloat16 ("could
+not create a primitive descriptor"). For these layers, use model.float() without autocast.
 
 Between two training steps, float() leaves the optimizer state in bfloat16, and the next step() of
 Adam, AdamW or NAdam fails. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.

@@ -27,11 +27,11 @@
 """Training follows the penalty alone, and the penalty's weight in the loss changes whenever the
 scale does.
 
-scale() is for losses whose gradients step() divides again. Nothing divides the gradients that
-autograd.grad() returns (docs: automatic mixed precision examples). get_scale() returns 1.0 if the
-scaler is disabled. Divide before the norm is taken, and scale the sum for backward() as usual. With
-autocast in float16, small gradients are 0 without the scale, even those of float32 weights. In
-float32 or bfloat16, autograd.grad(loss, ...) alone is enough.
+scale() is meant for losses whose gradients step() later divides by the scale. Nothing divides the
+gradients that autograd.grad() returns (docs: automatic mixed precision examples). get_scale()
+returns 1.0 if the scaler is disabled. Divide before the norm is taken, and scale the sum for
+backward() as usual. With autocast in float16, small gradients are 0 without the scale, even those
+of float32 weights. In float32 or bfloat16, autograd.grad(loss, ...) alone is enough.
 """
 
 import torch

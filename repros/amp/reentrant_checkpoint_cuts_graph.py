@@ -27,8 +27,8 @@ requires_grad=True. Gradients will be None" (mlfoundations/open_clip#573).
 
 The reentrant variant gives its output a graph only if an input requires a gradient; the
 non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The input of the first
-block is data, which requires no gradient. If all layers with gradients are checkpointed this way,
-the output does not require a gradient either (huggingface/transformers#21381).
+block is data, which requires no gradient. If all trainable layers are checkpointed this way, the
+output does not require a gradient either (huggingface/transformers#21381).
 
 The same warning also appears in correct code, when validating under no_grad() or if a block is
 frozen on purpose.

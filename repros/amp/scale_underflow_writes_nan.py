@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After 200 skipped steps in a row, the loss scale is zero, and a good step writes NaN weights"
+# title = "After 200 skipped steps in a row, the loss scale is 0, and a finite step sets the weights to NaN"
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
 # origin = "design"

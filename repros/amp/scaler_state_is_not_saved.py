@@ -31,10 +31,11 @@
 # when = "the run is resumed"
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
-"""The uninterrupted run steps with the scale that it has found, and the resumed run with 65536.
+"""The uninterrupted run continues with the scale that it has found, but the resumed run starts
+again at 65536.
 
-If gradients overflow at that scale, step() is skipped until update() has halved it often enough
-(torch/amp/grad_scaler.py): 8 times down to 256, the case of huggingface/transformers#34053. A
+If gradients overflow at that scale, steps are skipped until update() has halved the scale often
+enough (torch/amp/grad_scaler.py): 8 times, down to 256, in huggingface/transformers#34053. A
 scheduler that is stepped anyway then runs ahead. Load the states of all parts before the first
 step, into a scaler with the same `enabled`: see amp/resume_from_disabled_scaler. A checkpoint
 written before the correction lacks this entry.

@@ -29,15 +29,15 @@
 
 The largest float16 is 65504 (docs: torch.finfo), and filling with a number beyond it raises an
 error (NVIDIA/apex#1052). The smallest number of the dtype is far below any score, so its softmax is
-zero. Take the dtype of the tensor that is filled: in InternLM/lmdeploy#3152 the dtype is another
-tensor's. Under autocast, the dtype of a parameter is float32, but scores can be float16.
+zero. Use the dtype of the tensor that is filled: InternLM/lmdeploy#3152 uses the dtype of another
+tensor. Under autocast, the dtype of a parameter is float32, but scores can be float16.
 
 The advice in NVIDIA/apex#1052 is float("-inf"), which makes a row NaN if all its positions are
 masked, such as the row of an empty sequence. The smallest number gives such a row equal weights.
 Adding -1e9 raises no error, and gives -inf as well; multiplying a float16 mask by it can also turn
 the mask's zeros into NaN, as in PyTorch 1.13. In bfloat16, which has nearly the range of float32,
--1e9 raises no error, but the smallest float32 does. Add a bias and convert to a smaller dtype
-before the mask: later, both can turn the smallest number into -inf.
+-1e9 raises no error, but the smallest float32 does. Add a bias, and convert to a smaller dtype,
+before you apply the mask: afterwards, either can turn the smallest number into -inf.
 """
 
 import math

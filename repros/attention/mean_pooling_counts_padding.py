@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A text gets one embedding alone, and another in a batch with a longer text.
+"""A text gets one embedding on its own, and a different one in a batch with a longer text.
 
 The mask keeps the tokens from attending to the padding, but the encoder still has an output at
 each padded position, usually not zero (huggingface/transformers#17463), and mean() divides by the

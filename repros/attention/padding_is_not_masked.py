@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A sequence gets one output on its own, and another in a batch with a longer sequence.
+"""A sequence gets one output on its own, and a different one in a batch with a longer sequence.
 
 Attention weighs every position that no mask excludes, and zeros are no exception: after the biases
 and the softmax, they have a weight and a value (pytorch#22588). True in the mask means padding. The

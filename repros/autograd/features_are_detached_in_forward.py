@@ -24,13 +24,13 @@
 # ///
 """The loss falls, because the head learns, and backward() raises no error for the same reason.
 
-detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backward() ends there; so
-it does with .data and with a backbone that is called under no_grad(). A hook that stores detached
+detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backward() ends there, as
+it does with .data or with a backbone that is called under no_grad(). A hook that stores detached
 outputs for a later loss has the same effect (lucidrains/CoCa-pytorch#6). Optimizers skip a
-parameter whose gradient is None, with its weight decay. DistributedDataParallel without
-find_unused_parameters=True fails in the second forward pass. After a backward, list the parameters
-without a gradient: [n for n, p in model.named_parameters() if p.grad is None]. To use detached
-features for a plot or a second loss, give the detached tensor a name of its own.
+parameter whose gradient is None, so its weight decay is skipped too. DistributedDataParallel
+without find_unused_parameters=True fails in the second forward pass. After backward(), list the
+parameters without a gradient: [n for n, p in model.named_parameters() if p.grad is None]. To use
+detached features for a plot or a second loss, assign the detached tensor to a new name.
 """
 
 import torch

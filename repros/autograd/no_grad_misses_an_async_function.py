@@ -27,9 +27,9 @@
 # ///
 """The server works, but each prediction carries its graph, and memory grows while results are kept.
 
-The decorator turns gradients off while the function is called. The call of an async function only
-creates a coroutine, whose body runs later, when it is awaited (vllm-project/vllm#49153). For
-generators, torch has a separate wrapper (pytorch#31792), but not for coroutines.
+The decorator turns gradients off while the function is called. Calling an async function only
+creates a coroutine, whose body runs later, when the coroutine is awaited (vllm-project/vllm#49153).
+For generators, torch has a separate wrapper (pytorch#31792), but not for coroutines.
 @torch.inference_mode(), @torch.enable_grad() and @torch.autocast() miss the body in the same way.
 Do not await inside the with block: the mode belongs to the thread, so other coroutines that run in
 the meantime would compute without gradients too.

@@ -24,7 +24,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""However large the strength of the penalty, SGD and Adam end at the same weights as without it.
+"""However strong the penalty is, SGD and Adam end at the same weights as without it.
 
 The values of .data and of state_dict() are detached from the graph (docs:
 torch.nn.Module.state_dict), so for autograd the penalty is a constant. A forward() that computes

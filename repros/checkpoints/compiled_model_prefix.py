@@ -54,10 +54,10 @@ torch.compile() wraps the model in a module that holds it as the attribute `_ori
 the prefix; saving compiled_model._orig_mod.state_dict() keeps the prefix out of the next file.
 Conversely, a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2):
 load the checkpoint before torch.compile(). The lines do not find the prefix in a state under a key
-such as "model", or after the "module." of AveragedModel(compiled_model); the fix loads both. 2.0
-adds the prefix too on Python 3.10, and the lines remove it; its records are from Python 3.11, which
-torch.compile() did not support yet. strict=False, which tutorials recommend for keys that differ
-(leyaa.ai), loads nothing and reports no error.
+such as "model", or after the "module." of AveragedModel(compiled_model); the fix loads both. torch
+2.0 also adds the prefix on Python 3.10, and the lines remove it. The records of 2.0 are from Python
+3.11, which torch.compile() did not support yet. strict=False, which tutorials recommend for keys
+that differ (leyaa.ai), loads nothing and reports no error.
 """
 
 import io

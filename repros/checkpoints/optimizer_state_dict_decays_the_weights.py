@@ -21,8 +21,8 @@
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
 """The weights decay by one step of AdamW if its state is still empty and no weight has a gradient;
-with gradients, 2.3 raises. Adam, NAdam, SGD and RMSprop with weight decay change the weights too.
-Adagrad, which creates its state when it is constructed, does not.
+with gradients, 2.3 raises an error. Adam, NAdam, SGD and RMSprop with weight decay change the
+weights too. Adagrad, which creates its state when it is constructed, does not.
 
 If an optimizer has no state, get_optimizer_state_dict() and its setter step it once, with gradients
 of zero, to create the state (torch/distributed/checkpoint/state_dict.py). Weight decay still

@@ -28,7 +28,7 @@
 # ///
 """No error is raised, and most inputs are trained with the label of another row.
 
-Each call of randperm() draws another order. So do two DataLoaders with shuffle=True, one for the
+Each call to randperm() draws another order. So do two DataLoaders with shuffle=True, one for the
 inputs and one for the labels: use one loader of a dataset that returns both, which TensorDataset(x,
 y) does for two tensors. A list of results in the order of one epoch does not fit the next epoch of
 a shuffled loader (nikhilroxtomar/FANet#1), and a mixup needs the same order for inputs and labels

@@ -34,7 +34,7 @@
 # ///
 """The loss stays high although the other layers learn, and parameters() lacks the layer.
 
-Each call of forward() makes a layer, draws its weights, and drops it. The optimizer got its
+Each call to forward() makes a layer, draws its weights, and drops it. The optimizer got its
 parameters before the first call, and only from attributes that __init__() set. The same applies to
 an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and to self.head =
 torch.nn.Linear(8, 4) in forward(): then parameters() includes the layer after the first call, but

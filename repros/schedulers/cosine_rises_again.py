@@ -29,7 +29,7 @@
 """The learning rate falls and rises alternately, in as many half-waves as an epoch has batches. If
 this number is even, training ends at the peak.
 
-CosineAnnealingLR does not stop after T_max calls of step(). The rate continues along the cosine
+CosineAnnealingLR does not stop after T_max calls to step(). The rate continues along the cosine
 (torch/optim/lr_scheduler.py), here to the top of a wave. If the scheduler is stepped per batch with
 T_max in epochs, the rate completes a wave every 2 * T_max batches (ivadomed/ivadomed#57). Note that
 load_state_dict() restores the checkpoint's T_max. If you step the scheduler once for several
