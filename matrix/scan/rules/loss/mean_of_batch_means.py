@@ -26,9 +26,7 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
             and _adds_a_mean(code, addition, count)
             for addition in code.within(code.function(mean), ast.AugAssign)
         ):
-            yield Hit(
-                mean, f"{source(mean)} gives the rows of a shorter last batch more weight than others"
-            )
+            yield Hit(mean, f"{source(mean)} gives more weight to the rows of a shorter last batch")
 
 
 def _means_of_lists(code: Code) -> Iterator[Hit]:
@@ -66,9 +64,7 @@ def _means_of_lists(code: Code) -> Iterator[Hit]:
     ]
     for node, losses in taken:
         if (path(losses), code.function(node)) in lists:
-            yield Hit(
-                node, f"{source(node)} gives the rows of a shorter last batch more weight than others"
-            )
+            yield Hit(node, f"{source(node)} gives more weight to the rows of a shorter last batch")
 
 
 def _is_length(code: Code, node: ast.expr) -> bool:

@@ -118,4 +118,6 @@ def _frozen_in_a_fragment(code: Code) -> Iterator[Hit]:
         model = path(receiver(call))
         evaluated = any(path(receiver(other)) == model for other in code.calls.get("eval", ()))
         if constant(call.args[0] if call.args else None) is False and model and not evaluated:
-            yield Hit(call, f"train() sets {model} to train mode, so its BatchNorm statistics change")
+            yield Hit(
+                call, f"train() sets {model} to train mode, so its BatchNorm statistics change"
+            )
