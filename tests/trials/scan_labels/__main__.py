@@ -312,7 +312,8 @@ def found_in_code(
                 for label, finding in seen[:SHOWN]
             ]
             if len(seen) > SHOWN:
-                rows.append((repository, f"{len(seen) - SHOWN} more like these", ""))
+                more = len(seen) - SHOWN
+                rows.append((repository, f"{more} more like {'these' if more > 1 else 'this'}", ""))
         if rows and by_id[id].rule != "note":
             lines += ["", f"## `{id}`", "", summary(by_id[id]), ""]
             lines.append(table(("repository", "place", "what happens"), rows))
