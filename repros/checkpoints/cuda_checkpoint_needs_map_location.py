@@ -30,7 +30,7 @@
 # rule = "note"
 # when = "the file was saved from a GPU that this machine does not have"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
+# stand_in = { cpu = "a file whose storages name cuda:63", cuda = "a file whose storages name cuda:63", mps = "a file whose storages name cuda:63" }
 # ///
 """Every storage in a file records the device that it was saved from, and torch.load() without
 map_location restores the storage to that device (torch/serialization.py). This fails on a machine

@@ -28,7 +28,7 @@
 #         return batch
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
+# stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told that an accelerator exists" }
 # ///
 """The loader pins tensors, mappings, sequences, and objects with a pin_memory() method. It silently
 returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data,

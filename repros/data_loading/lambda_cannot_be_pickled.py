@@ -34,7 +34,7 @@
 # rule = "note"
 # when = "num_workers is above 0 and workers are spawned (on Windows, on macOS, and on Linux from Python 3.14 on)"
 # affected = { cpu = ">=1.13" }
-# stand_in = { cpu = "/bin/true plays the interpreter of the worker: the loader pickles before it starts" }
+# stand_in = { cpu = "/bin/true stands in for the worker's interpreter: the loader pickles before it starts the worker" }
 # platform = "linux"
 # ///
 """A spawned worker is a new interpreter. The loader uses pickle to send it the dataset, collate_fn

@@ -36,7 +36,7 @@
 # '''
 # choice = "Use the lines without the fix if the data fits on the GPU; use the fix, which pins and moves each batch, if the data stays on the CPU"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
+# stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told that an accelerator exists" }
 # ///
 """The loader pins every tensor of a batch, regardless of its device
 (torch/utils/data/_utils/pin_memory.py). The tensors may have been moved to the device by the

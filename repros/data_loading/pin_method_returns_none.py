@@ -21,7 +21,7 @@
 #     return self
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "a loader that is told of an accelerator, over a batch of what only counts as pinned" }
+# stand_in = { cpu = "a loader that is told that an accelerator exists, with an object that only records that it was pinned" }
 # ///
 """The loader replaces the batch with the return value of its pin_memory()
 (torch/utils/data/_utils/pin_memory.py). A method that pins in place but lacks `return self`

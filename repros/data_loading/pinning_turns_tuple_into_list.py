@@ -30,7 +30,7 @@
 # '''
 # choice = "Use the lines without the fix if the batch itself is the tuple; use the fix if tuples are nested or of a custom class"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
-# stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
+# stand_in = { cpu = "a loader that is told that an accelerator exists, with a batch that contains no tensor" }
 # ///
 """Up to 2.9 the loader rebuilt every pinned tuple except named tuples as a list, so code that
 expects a tuple fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). From 2.10 on

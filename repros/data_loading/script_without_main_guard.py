@@ -33,7 +33,7 @@
 # rule = "warning"
 # when = "workers are spawned, as on Windows and macOS"
 # affected = { cpu = ">=1.13" }
-# stand_in = { cpu = "a call with the name __mp_main__ and the mark of a starting process plays the import in a spawned worker" }
+# stand_in = { cpu = "a call with the name __mp_main__ and the flag of a starting process stands in for the import in a spawned worker" }
 # ///
 """A spawned worker first imports the main script, under the name __mp_main__ (docs.python.org:
 multiprocessing, the spawn start method). If the script iterates over the loader at its top level,

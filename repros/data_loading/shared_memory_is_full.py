@@ -26,7 +26,7 @@
 # loader = DataLoader(rows, batch_size=16, num_workers=0)  # or more room: docker run --shm-size=8g
 # '''
 # affected = { cpu = ">=1.13" }
-# stand_in = { cpu = "a limit of 1 MB per file plays the full /dev/shm" }
+# stand_in = { cpu = "a limit of 1 MB per file stands in for a full /dev/shm" }
 # platform = "linux"
 # ///
 """Workers send batches to the main process through files in /dev/shm (docs: multiprocessing,

@@ -19,7 +19,7 @@
 # same = x.device == torch.empty(0, device=gpu).device
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# stand_in = { cpu = "cpu:0 for cuda: a tensor that is made there reports cpu" }
+# stand_in = { cpu = "cpu:0 for cuda: a tensor that is created there reports cpu" }
 # ///
 """The device "cuda" means the current GPU and has no index, but a tensor created on it reports the
 index. Two devices are equal only if their indices are equal (pytorch#115405). The comparison

@@ -24,7 +24,7 @@
 # rule = "warning"
 # when = "the parameter is moved to another device"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
+# stand_in = { cpu = "the meta device for a GPU: moving a tensor there creates another tensor" }
 # ///
 """The forward pass works, but an optimizer over model.parameters() never sees the weight. If the
 parameter is on another device, to() returns an ordinary tensor computed from the parameter

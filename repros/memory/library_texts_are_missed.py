@@ -18,7 +18,7 @@
 # '''
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13" }
-# stand_in = { cpu = "the texts as public reports print them, raised by hand" }
+# stand_in = { cpu = "the error texts of public reports, raised by hand" }
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
 """A batch size search gives up and the run ends if cuBLAS fails to allocate memory

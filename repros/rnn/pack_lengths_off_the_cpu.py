@@ -25,7 +25,7 @@
 # packed = pack_padded_sequence(x, lengths.cpu())
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
+# stand_in = { cpu = "a meta tensor stands in for lengths on a GPU" }
 # ///
 """The model works on the CPU, but fails on a GPU if the whole batch was moved there.
 
