@@ -34,11 +34,11 @@
 
 The backward of every Linear except the first reads its weight, which the step has changed since the
 forward. In-place operations increment the version of a tensor, except through .data, and backward()
-raises an error if a saved tensor has another version than in the forward (docs: autograd mechanics,
-in-place correctness checks). Adam, AdamW, SGD and Adagrad with fused=True change parameters without
-that. Without fused=True, the same code raises the error of autograd/step_between_two_backwards,
-which also shows the order for a GAN. Other code that compares p._version, such as a cache of
-processed weights, misses the step too.
+raises an error if the version of a saved tensor differs from its version in the forward (docs:
+autograd mechanics, in-place correctness checks). Adam, AdamW, SGD and Adagrad with fused=True
+change parameters without that. Without fused=True, the same code raises the error of
+autograd/step_between_two_backwards, which also shows the order for a GAN. Other code that compares
+p._version, such as a cache of processed weights, misses the step too.
 """
 
 import torch
