@@ -50,12 +50,18 @@ def test_every_label_is_of_a_rule_a_commit_and_a_known_kind() -> None:
     assert len({(place.file, place.line, place.id) for place in labels}) == len(labels)
 
 
-def test_no_repository_of_the_fresh_set_was_tuned_on() -> None:
-    by_set = {
-        name: {place.repository for place in trial.labels() if place.set == name}
-        for name in trial.PRECISE
-    }
-    assert by_set["tuning"] & by_set["fresh"] == set()
+def test_no_repository_is_in_two_sets() -> None:
+    sets = {(place.repository.lower(), place.set) for place in trial.labels()}
+    repositories = [repository for repository, _ in sets]
+    assert len(set(repositories)) == len(repositories)
+
+
+def test_the_page_says_what_the_newer_places_were_when_they_were_first_read() -> None:
+    serious = {reproducer.id for reproducer in RULED if reproducer.rule != "note"}
+    read = [place for place in trial.labels() if place.set == "newer" and place.id in serious]
+    true = [place for place in read if place.label == TRUE]
+    assert (len(true), len(read)) == (trial.NEWER_TRUE, trial.NEWER_READ)
+    assert f"{len(true)} of {len(read)} errors" in trial.render({}, {}, RULED)
 
 
 def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
