@@ -13,7 +13,7 @@ def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
     updates = any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ()))
     if not updates and not code.calls.get("GradScaler"):
         return
-    if _keeps_the_scaler(code):
+    if _keeps_the_scaler(code) or _never_resumes(code):
         return
     for call in code.all(ast.Call):
         if "save" in last_name(call.func) and call.args and _has_optimizer(code, call.args[0]):
@@ -35,6 +35,12 @@ def _keeps_the_scaler(code: Code) -> bool:
     return any(is_scaler(code, each) for each in asked) or any(
         is_scaler(code, value) for table in code.all(ast.Dict) for value in table.values
     )
+
+
+def _never_resumes(code: Code) -> bool:
+    """True for a program that loads no state of an optimizer."""
+    loads = code.calls.get("load_state_dict", ())
+    return "__main__" in code.text and not any(is_optimizer(code, receiver(call)) for call in loads)
 
 
 def _has_optimizer(code: Code, state: ast.expr) -> bool:
