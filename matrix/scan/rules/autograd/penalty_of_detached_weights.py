@@ -11,6 +11,8 @@ from .. import needs
 @needs(".data|state_dict()", "sum(|+=", "loss")
 def penalty_of_detached_weights(code: Code) -> Iterator[Hit]:
     for name, place_of_sum, detached in _sums(code):
+        if _changes_gradients(code, place_of_sum):
+            continue
         if is_fragment(code) or _reaches_a_loss(code, name, place_of_sum):
             yield Hit(
                 place_of_sum,
@@ -50,6 +52,15 @@ def _detached(term: ast.AST, weights: ast.expr, target: ast.expr) -> ast.AST | N
     if "state_dict" in calls and any(path(part) in names for part in ast.walk(term)):
         return weights
     return None
+
+
+def _changes_gradients(code: Code, sum_of_norms: ast.AST) -> bool:
+    """True if the loop around the sum also adds to .grad, which may be the penalty's gradient."""
+    return any(
+        ".grad" in path(addition.target)
+        for loop in code.loops(sum_of_norms)[:1]
+        for addition in code.within(loop, ast.AugAssign)
+    )
 
 
 def _reaches_a_loss(code: Code, name: str, first: ast.AST) -> bool:

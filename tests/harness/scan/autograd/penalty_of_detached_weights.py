@@ -27,3 +27,12 @@ def keeps_the_graph(model, loss):
     norm = sum(p.norm() for p in model.parameters())
     loss = loss + norm
     loss.backward()
+
+
+def adds_the_gradient_too(model, start, loss):
+    drift = 0
+    for p, q in zip(model.parameters(), start.parameters()):
+        drift += (p.data - q.data).norm() ** 2
+        p.grad.data += 0.1 * (p.data - q.data)
+    loss = loss + 0.05 * drift
+    loss.backward()
