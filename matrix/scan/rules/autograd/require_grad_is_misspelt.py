@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Edit, Hit, end, source
+from ...code import Code, Edit, Hit, constant, end, source
 from .. import needs
 
 MISSPELT = ("require_grad", "requires_grads", "require_grads", "required_grad", "requre_grad")
@@ -12,7 +12,9 @@ MISSPELT = ("require_grad", "requires_grads", "require_grads", "required_grad", 
 @needs("|".join(f".{name}" for name in MISSPELT))
 def require_grad_is_misspelt(code: Code) -> Iterator[Hit]:
     for target in code.all(ast.Attribute):
-        if target.attr in MISSPELT and isinstance(target.ctx, ast.Store):
+        if target.attr not in MISSPELT or not isinstance(target.ctx, ast.Store):
+            continue
+        if not _asks_for_the_default(code, target):
             line, column = end(target)
             edit = Edit(line, column - len(target.attr), line, column, "requires_grad")
             yield Hit(
@@ -21,3 +23,14 @@ def require_grad_is_misspelt(code: Code) -> Iterator[Hit]:
                 "its value",
                 (edit,),
             )
+
+
+def _asks_for_the_default(code: Code, target: ast.Attribute) -> bool:
+    """True for `= True` on the weight or bias of a layer of torch.nn that the function creates."""
+    statement, owner = code.statement(target), target.value
+    if not isinstance(statement, ast.Assign) or constant(statement.value) is not True:
+        return False
+    if not isinstance(owner, ast.Attribute) or owner.attr not in ("weight", "bias"):
+        return False
+    layer = code.value(owner.value)
+    return isinstance(layer, ast.Call) and code.torch(layer.func)[:1].isupper()
