@@ -16,6 +16,8 @@ def train_without_super(code: Code) -> Iterator[Hit]:
             continue
         if not (is_fragment(code) or (owner is not None and is_network(code, owner))):
             continue
+        if owner is not None and _keeps_its_own_mode(code, owner, function):
+            continue
         if not any(_calls_the_base(call) for call in code.calls_in(function, "train")):
             yield Hit(
                 function,
@@ -29,6 +31,13 @@ def _takes_a_mode(function: ast.FunctionDef) -> bool:
     if len(arguments) != 1 or len(function.args.defaults) != 1:
         return False
     return constant(function.args.defaults[0]) is True
+
+
+def _keeps_its_own_mode(code: Code, owner: ast.ClassDef, train: ast.FunctionDef) -> bool:
+    """True if the class also replaces eval(), and the two set a mode of another name."""
+    replaced = {getattr(method, "name", "") for method in owner.body}
+    attributes = {part.attr for part in code.within(train, ast.Attribute)}
+    return "eval" in replaced and "training" not in attributes and not code.calls_in(train)
 
 
 def _calls_the_base(call: ast.Call) -> bool:
