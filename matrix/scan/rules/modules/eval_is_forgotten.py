@@ -1,14 +1,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, constant, last_name, names, path, receiver, source
+from ...project import definition
 from ...training import is_fragment, is_loader, is_network, without_grad
 from .. import needs
 
 MODEL = ("model", "net", "network", "classifier", "generator", "encoder", "unet", "transformer")
 VALIDATES = ("val", "test", "eval", "dev")
+MOST = 20  # files, because a repository may have thousands
+# words of layers that depend on the mode, and of libraries whose networks contain such layers
+MODES = re.compile(
+    r"ropout|atch_?norm|Transformer(?!s)|self\.training|timm|hub\.load|torchvision\.models"
+    r"|import models|(?:res|dense|mobile|efficient|inception)_?net|vgg",
+    re.IGNORECASE,
+)
 
 
 @needs("no_grad|inference_mode|model(x)|self.train()")
@@ -26,7 +35,9 @@ def eval_is_forgotten(code: Code) -> Iterator[Hit]:
         if "train" in words:
             continue
         for call in code.calls_in(loop):
-            if _is_a_model(call) and without_grad(code, call):
+            if not _is_a_model(call) or not without_grad(code, call):
+                continue
+            if not _asks_for_losses(code, call) and not _has_no_modes(code):
                 yield Hit(
                     call,
                     f"{path(call.func)} is in train mode here: nothing in this file calls eval()",
@@ -48,6 +59,39 @@ def _undone_in_forward(code: Code) -> Iterator[Hit]:
 
 def _is_a_model(call: ast.Call) -> bool:
     return last_name(call.func).lower() in MODEL and bool(path(call.func)) and bool(call.args)
+
+
+def _asks_for_losses(code: Code, call: ast.Call) -> bool:
+    """True for loss_dict = model(images, targets): a detector gives losses in train mode only."""
+    statement = code.statement(call)
+    return isinstance(statement, ast.Assign) and last_name(statement.targets[0]) == "loss_dict"
+
+
+def _has_no_modes(code: Code) -> bool:
+    """True if the networks of the file are known, and no layer of theirs depends on the mode.
+
+    from_pretrained() of transformers sets eval mode, which lasts until a call of train().
+    """
+    files = [code]
+    for file in files:
+        for call in file.all(ast.Call):
+            called = definition(file, call.func)
+            if called is not None and called.code not in files and len(files) < MOST:
+                files.append(called.code)
+    known = any(
+        is_network(file, owner) and _creates_layers(file, owner)
+        for file in files
+        for owner in file.all(ast.ClassDef)
+    )
+    texts = [file.text for file in files]
+    if ".train()" in code.text and any("from_pretrained" in text for text in texts):
+        return False
+    return known and not any(MODES.search(text) for text in texts)
+
+
+def _creates_layers(code: Code, owner: ast.ClassDef) -> bool:
+    calls = (part for part in ast.walk(owner) if isinstance(part, ast.Call))
+    return any(code.full(call.func).startswith("torch.nn.") for call in calls)
 
 
 def _may_set_eval_mode(code: Code) -> bool:
