@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, last_name, names, path, place, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, names, path, place, receiver, source
 from ...training import is_fragment, is_loader
 from .. import needs
 
@@ -50,6 +50,7 @@ def _means_of_lists(code: Code) -> Iterator[Hit]:
         and (loops := code.loops(node))
         and isinstance(loops[0], ast.For)
         and is_loader(code, loops[0].iter)
+        and not _drops_the_last(code, loops[0].iter)
     }
     means = [call for name in ("mean", "average") for call in code.calls.get(name, ())]
     taken: list[tuple[ast.expr, ast.expr]] = [(call, call.args[0]) for call in means if call.args]
@@ -71,7 +72,17 @@ def _is_length(code: Code, node: ast.expr) -> bool:
     """True for len(loader)."""
     if not isinstance(node, ast.Call) or path(node.func) != "len" or len(node.args) != 1:
         return False
-    return is_loader(code, node.args[0]) and path(node.args[0]) != ""
+    loader = node.args[0]
+    return is_loader(code, loader) and path(loader) != "" and not _drops_the_last(code, loader)
+
+
+def _drops_the_last(code: Code, loader: ast.expr) -> bool:
+    """True if the loader, or the loader in enumerate(loader), drops a shorter last batch."""
+    made = (code.value(part) for part in ast.walk(loader) if path(part))
+    return any(
+        isinstance(call, ast.Call) and constant(argument(call, 8, "drop_last")) is True
+        for call in made
+    )
 
 
 def _adds_a_mean(code: Code, addition: ast.AugAssign, count: ast.expr) -> bool:

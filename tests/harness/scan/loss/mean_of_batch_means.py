@@ -62,3 +62,13 @@ def divides_in_place(model, train_loader, criterion, bar, np):
         rows += criterion(model(x), y).item() * len(y)
     rows /= len(train_loader.dataset)
     return total, batches, rows, np.mean(losses)  # finds mean_of_batch_means
+
+
+def drops_the_last_batch(model, criterion, rows, np):
+    val_loader = DataLoader(rows, batch_size=8, drop_last=True)
+    total, losses = 0.0, []
+    for i, (x, y) in enumerate(val_loader):
+        loss = criterion(model(x), y)
+        total += loss.item()
+        losses.append(loss.item())
+    return total / len(val_loader), np.mean(losses)
