@@ -200,3 +200,25 @@ def test_files_above_the_repository_are_not_around(tmp_path):
             """,
     }
     assert found(tmp_path, files, "repository/common.py") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "finds"),
+    [("random.shuffle(rows)", []), ("rows.sort()", ["data_loading/not_shuffled"])],
+)
+def test_a_data_set_of_another_file_may_shuffle_its_rows(tmp_path, line, finds):
+    rows = f"""
+        import random
+
+        class Rows:
+            def __init__(self, rows):
+                {line}
+    """
+    train = """
+        from rows import Rows
+        from torch.utils.data import DataLoader
+
+        rows = Rows([1, 2])
+        train_loader = DataLoader(rows, batch_size=8, shuffle=False)
+    """
+    assert found(tmp_path, {"rows.py": rows, "train.py": train}) == finds

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant, has_unpacked, last_name, path
+from ...project import definition
 from ...training import in_a_test, is_fragment
 from .. import needs
 
@@ -11,8 +13,14 @@ ORDERED = ("val", "test", "eval", "untrained")
 SUBSTITUTES = ("sampler", "batch_sampler")
 
 
+# data sets that are not in the order of their classes
+MIXED = re.compile(r"mnist|cifar|svhn", re.IGNORECASE)
+
+
 @needs("DataLoader")
 def not_shuffled(code: Code) -> Iterator[Hit]:
+    if not is_fragment(code) and _are_mixed(code):
+        return
     for call in code.calls.get("DataLoader", ()):
         statement = code.statement(call)
         if not isinstance(statement, ast.Assign) or statement.value is not call:
@@ -24,7 +32,29 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
             continue
         if len(call.args) > 3 or in_a_test(code, call) or not _trains(code, name, call):
             continue
+        if _shuffles_itself(code, argument(call, 0, "dataset")):
+            continue
         yield Hit(call, f"{path(name)} gives the rows in the same order in every epoch")
+
+
+def _are_mixed(code: Code) -> bool:
+    """True if the file shuffles or splits rows at random, or loads a mixed data set."""
+    splits = code.calls.get("train_test_split", ())
+    return (
+        bool({"random_split", "randperm", "permutation", "shuffle"} & set(code.calls))
+        or any(constant(argument(call, -1, "shuffle")) is not False for call in splits)
+        or MIXED.search(code.text) is not None
+    )
+
+
+def _shuffles_itself(code: Code, dataset: ast.expr | None) -> bool:
+    """True if the class of the data set shuffles its rows."""
+    made = code.value(dataset)
+    found = definition(code, made.func) if isinstance(made, ast.Call) else None
+    return found is not None and any(
+        isinstance(call, ast.Call) and last_name(call.func) in ("shuffle", "permutation")
+        for call in ast.walk(found.node)
+    )
 
 
 def _trains(code: Code, loader: ast.expr, call: ast.Call) -> bool:
