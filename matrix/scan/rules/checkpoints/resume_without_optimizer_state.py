@@ -7,6 +7,7 @@ from ...code import Code, Hit, constant, last_name, receiver, source
 from ...project import around
 from ...training import is_fragment, is_optimizer, is_scheduler, resumes
 from .. import needs
+from .shared import is_written_before
 
 
 @needs("load_state_dict(")
@@ -17,7 +18,9 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
         model = receiver(call)
         if model is None or is_scheduler(code, model) or not last_name(model):
             continue
-        if is_fragment(code) or _trains(code):
+        if is_written_before(code, call):  # restores the best epoch of this run
+            continue
+        if (is_fragment(code) and not code.all(ast.ClassDef)) or _trains(code):
             yield Hit(
                 call,
                 f"{source(call, 40)} resumes the weights, but nothing saves or loads the state of "

@@ -37,6 +37,11 @@ def is_written_before(code: Code, load: ast.Call) -> bool:
     return any(
         place(call) < place(load)
         for called in functions_called(code, function)
-        if called is not function and backwards(code, called)
+        if called is not function and _trains(code, called)
         for call in code.calls_in(function, called.name)
     )
+
+
+def _trains(code: Code, function: ast.FunctionDef) -> bool:
+    """True if the function trains, or calls a function that trains."""
+    return any(backwards(code, each) for each in (function, *functions_called(code, function)))
