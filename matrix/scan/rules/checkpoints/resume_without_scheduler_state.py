@@ -3,10 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, last_name, names, path, receiver, source
+from ...code import Code, Hit, argument, last_name, names, path, place, receiver, source
 from ...project import around
 from ...training import SCHEDULERS, is_fragment, is_optimizer, is_scheduler, resumes
 from .. import needs
+from .shared import is_written_before
 
 
 @needs("load_state_dict(")
@@ -42,14 +43,32 @@ def _has_schedule(code: Code) -> bool:
     if is_fragment(code):
         return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
     made = _schedules(code)
-    saved = any(code.calls.get(name) for name in ("state_dict", "load_state_dict"))
-    return bool(made) and saved and not any(argument(call, -1, "last_epoch") for call in made)
+    loads = code.calls.get("load_state_dict", ())
+    resumed = any(not is_written_before(code, call) for call in loads)
+    return bool(made) and resumed and not any(argument(call, -1, "last_epoch") for call in made)
 
 
 def _schedules(code: Code) -> list[ast.Call]:
-    return [
-        call for name in SCHEDULERS for call in code.calls.get(name, ()) if code.torch(call.func)
-    ]
+    """The schedules that outlive an epoch and that the code uses, in the order of the code."""
+    made = (call for name in SCHEDULERS for call in code.calls.get(name, ()))
+    used = (call for call in made if code.torch(call.func) and _is_used(code, call))
+    return sorted((call for call in used if not _is_of_one_epoch(code, call)), key=place)
+
+
+def _is_used(code: Code, call: ast.Call) -> bool:
+    """False for `scheduler = OneCycleLR(...)` if nothing reads the name afterwards."""
+    statement = code.statement(call)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return True
+    name = statement.targets[0].id
+    return any(each.id == name and isinstance(each.ctx, ast.Load) for each in code.all(ast.Name))
+
+
+def _is_of_one_epoch(code: Code, call: ast.Call) -> bool:
+    function = code.function(call)
+    return isinstance(function, ast.FunctionDef) and any(
+        parameter.arg == "epoch" for parameter in function.args.args
+    )
 
 
 def _moves_the_schedule(code: Code) -> bool:
