@@ -37,9 +37,18 @@ def _validation_loader(code: Code, call: ast.Call) -> str | None:
         return None
     target = above.targets[0]
     name = last_name(target).lower()
-    if name.startswith(VALIDATES) or (name.startswith("test") and _is_read_in_epochs(code, target)):
+    if name.startswith(VALIDATES) and (is_fragment(code) or _is_read(code, target)):
+        return path(target)
+    if name.startswith("test") and _is_read_in_epochs(code, target):
         return path(target)
     return None
+
+
+def _is_read(code: Code, loader: ast.expr) -> bool:
+    """False for a plain name that the file only assigns."""
+    return not isinstance(loader, ast.Name) or any(
+        name.id == loader.id and isinstance(name.ctx, ast.Load) for name in code.all(ast.Name)
+    )
 
 
 def _is_read_in_epochs(code: Code, target: ast.expr) -> bool:

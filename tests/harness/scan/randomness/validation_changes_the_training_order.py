@@ -41,3 +41,9 @@ def predicts_at_the_end(model, train, test):
         for x in train:
             model(x).backward()
     print([model(x) for x in test_loader])
+
+
+def never_validates(train, validation):
+    train_loader = DataLoader(train, batch_size=8, shuffle=True)
+    valid_rows = DataLoader(validation, batch_size=8, shuffle=True)
+    return train_loader
