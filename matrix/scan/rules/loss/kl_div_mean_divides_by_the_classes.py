@@ -96,7 +96,9 @@ def _is_flattened(code: Code, node: ast.AST, depth: int = 4) -> bool:
 
 def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
     """True if the node, or the name to which it is assigned, is part of a sum or a product."""
-    statement = code.statement(node)
+    statement, above = code.statement(node), code.parent[node]
+    if isinstance(above, ast.Attribute) and above.attr in ("item", "detach"):  # for the log
+        return False
     if isinstance(statement, ast.AugAssign):
         return True
     for above in code.ancestors(node):

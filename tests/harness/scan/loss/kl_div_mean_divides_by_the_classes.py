@@ -109,3 +109,14 @@ def uses_both(y_pred, y_true):
 
 def uses_one_column(student, teacher):
     return in_one_column(student, teacher, 0.0)
+
+
+def only_logs_it(student, teacher, loss, total):
+    divergence = F.kl_div(student, teacher)
+    loss.backward()
+    total += divergence.item()
+    return total
+
+
+def uses_the_log(student, teacher, loss):
+    return only_logs_it(student, teacher, loss, 0.0)
