@@ -16,10 +16,19 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             continue
         if last_name(model)[:1].isupper() or _passes_self(call) or in_a_test(code, call):
             continue
+        if _is_of_an_autograd_function(code, call):
+            continue
         if not code.is_imported(model) and path(model) != "ctx":
             line, column = end(model)
             edit = Edit(line, column, *end(call.func), "")
             yield Hit(call, f"{source(call, 40)} skips the hooks of {source(model, 40)}", (edit,))
+
+
+def _is_of_an_autograd_function(code: Code, call: ast.Call) -> bool:
+    """True in forward(ctx, ...), which calls compiled extensions and not modules."""
+    function = code.function(call)
+    arguments = function.args.args if isinstance(function, ast.FunctionDef) else []
+    return any(argument.arg == "ctx" for argument in arguments[:1])
 
 
 def _passes_self(call: ast.Call) -> bool:

@@ -20,3 +20,11 @@ def predicts(model, x):
 
 def calls(model, x):
     return model(x) + functional.forward(x)
+
+
+class Fused:
+    @staticmethod
+    def forward(ctx, x):
+        global extension
+        extension = load("extension")
+        return extension.forward(x)
