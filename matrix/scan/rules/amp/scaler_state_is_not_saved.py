@@ -38,9 +38,13 @@ def _keeps_the_scaler(code: Code) -> bool:
 
 
 def _never_resumes(code: Code) -> bool:
-    """True for a program that loads no state of an optimizer."""
-    loads = code.calls.get("load_state_dict", ())
-    return "__main__" in code.text and not any(is_optimizer(code, receiver(call)) for call in loads)
+    """True for a program that loads no state of an optimizer, directly or by a helper."""
+    return "__main__" in code.text and not any(
+        is_optimizer(code, value)
+        for call in code.all(ast.Call)
+        if any(word in last_name(call.func).lower() for word in ("load", "resume", "restore"))
+        for value in (receiver(call), *call.args)
+    )
 
 
 def _has_optimizer(code: Code, state: ast.expr) -> bool:
