@@ -8,8 +8,9 @@ surrounding code prevents the failure) or false (the rule misread the code). `"r
 marks a true place that never runs in its repository, because the code is dead or the program stops
 earlier with another error. The places in the set "tuning" were read while the rules were written.
 The places in "fresh" are in repositories that nobody had read before the rules were finished.
-The places in "newer" were read after 47 further rules had been added: at most eight per rule, drawn
-at random in 231 repositories that nobody had read before.
+The places in "newer" were read after 55 further rules had been added: at most eight per rule, drawn
+at random in 231 repositories that nobody had read before, and at most eight more of what a rule
+found there after it was widened.
 
 The files are fetched from GitHub at their commits (about 30 MB, saved in --cache), or read from
 --mirrors, a folder of bare clones named owner+name. The files are read as text and never run.
@@ -45,7 +46,7 @@ PER_REPOSITORY = 3  # fresh places per rule and repository, because further plac
 NEAR = 3  # lines, because a reader may name another line of a statement
 # Errors and warnings of the fresh set at the first reading. The rules have changed since.
 FIRST_READ, FIRST_TRUE, FIRST_DEAD = 132, 119, 22
-NEWER_READ, NEWER_TRUE = 114, 98  # errors and warnings of the newer set at their first reading
+NEWER_READ, NEWER_TRUE = 133, 107  # errors and warnings of the newer set at their first reading
 # percent of the errors and warnings that must be true
 PRECISE = {"tuning": 90, "fresh": 85, "newer": 85}
 
@@ -241,9 +242,11 @@ def render(
         f"{_share(FIRST_TRUE - FIRST_DEAD):.0f} %). The rules have been corrected since. Two earlier fresh",
         "  sets, now part of tuning, had a precision of 56 % and 75 %, with dead places counted as",
         "  harmless.",
-        "- *newer*: repositories that were fetched after 47 further rules had been added. At most eight",
-        f"  places per rule were drawn at random. When they were first read, {NEWER_TRUE} of {NEWER_READ} errors and",
-        f"  warnings were true ({100 * NEWER_TRUE / NEWER_READ:.0f} %). The rules have been corrected since.",
+        "- *newer*: repositories that were fetched after 55 further rules had been added. At most eight",
+        "  places per rule were drawn at random, and eight more of each widened rule. When they were",
+        f"  first read, {NEWER_TRUE} of {NEWER_READ} errors and warnings were true "
+        f"({100 * NEWER_TRUE / NEWER_READ:.0f} %). The rules have been",
+        "  corrected since.",
         "",
     ]
     serious = {reproducer.id for reproducer in reproducers if reproducer.rule != "note"}
