@@ -53,6 +53,8 @@ def _built_in_a_function(code: Code) -> Iterator[Hit]:
             continue
         for use in code.calls.get(function.name, ()):
             loop = epoch_loop(code, use)
+            if code.function(use) is function:  # self.model.train() in train() is another method
+                continue
             if loop is None or code.loops(use)[:1] != [loop] or _makes_models(code, loop, use):
                 continue
             yield Hit(node, f"{name} is new in every epoch, so its running averages are lost")

@@ -75,3 +75,14 @@ def alternate(gan, loader, build):
         train_critic(gan, loader)
         model = build()
         train_once(model, loader)
+
+
+class Trainer:
+    def train(self, loader, epochs):
+        optimizer = torch.optim.Adam(self.model.parameters())
+        for epoch in range(epochs):
+            self.model.train()
+            for x in loader:
+                optimizer.zero_grad()
+                self.model(x).mean().backward()
+                optimizer.step()
