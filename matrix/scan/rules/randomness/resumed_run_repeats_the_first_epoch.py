@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, names, path, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, names, path, receiver, source
 from ...project import around
 from ...training import is_dead, is_fragment, resumes
 from .. import needs
@@ -26,8 +26,16 @@ def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
             continue
         if any("epoch" in name or "step" in name for value in call.args for name in names(value)):
             continue
+        if any(_is_drawn(code, value) for value in call.args):
+            continue
         yield Hit(call, f"{source(call)} runs at every start, so a resumed run repeats its shuffle")
         return
+
+
+def _is_drawn(code: Code, seed: ast.expr) -> bool:
+    """True if the seed is itself a random number, so that every start has another seed."""
+    value = code.value(seed)
+    return isinstance(value, ast.Call) and last_name(value.func) in ("randint", "randrange", "time")
 
 
 def _resumes(code: Code) -> bool:
