@@ -94,7 +94,7 @@ def _is_made_in_eval_mode(code: Code) -> Iterator[Hit]:
         if not isinstance(statement, ast.Assign) or statement.value is not call:
             continue
         model = path(statement.targets[0])
-        if not model or not _is_optimized(code, model):
+        if not model or not _is_optimized(code, model, call):
             continue
         found = definition(code, call.func)
         if found is not None and isinstance(found.node, ast.FunctionDef) and _evaluates(found):
@@ -188,9 +188,15 @@ def _is_set_to_train(code: Code, model: str, call: ast.Call) -> bool:
     )
 
 
-def _is_optimized(code: Code, model: str) -> bool:
+def _is_optimized(code: Code, model: str, within: ast.AST | None = None) -> bool:
+    """True if an optimizer gets the model's parameters, in the function of `within` if given."""
     return any(
         path(part) == f"{model}.parameters"
+        and (
+            within is None
+            or model.startswith("self.")
+            or code.function(part) is code.function(within)
+        )
         for name in OPTIMIZERS
         for call in code.calls.get(name, ())
         for value in [*call.args, *(keyword.value for keyword in call.keywords)]
