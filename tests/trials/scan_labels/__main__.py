@@ -10,7 +10,8 @@ earlier with another error. The places in the set "tuning" were read while the r
 The places in "fresh" are in repositories that nobody had read before the rules were finished.
 The places in "newer" were read after 55 further rules had been added: at most eight per rule, drawn
 at random in 231 repositories that nobody had read before, and at most eight more of what a rule
-found there after it was widened.
+found there after it was widened. When the rules had been corrected for these places, at most eight
+errors or warnings and four notes per rule were read in 44 further repositories.
 
 The files are fetched from GitHub at their commits (about 30 MB, saved in --cache), or read from
 --mirrors, a folder of bare clones named owner+name. The files are read as text and never run.
@@ -46,7 +47,7 @@ PER_REPOSITORY = 3  # fresh places per rule and repository, because further plac
 NEAR = 3  # lines, because a reader may name another line of a statement
 # Errors and warnings of the fresh set at the first reading. The rules have changed since.
 FIRST_READ, FIRST_TRUE, FIRST_DEAD = 132, 119, 22
-NEWER_READ, NEWER_TRUE = 133, 107  # errors and warnings of the newer set at their first reading
+NEWER_READ, NEWER_TRUE = 175, 144  # errors and warnings of the newer set at their first reading
 # percent of the errors and warnings that must be true
 PRECISE = {"tuning": 90, "fresh": 85, "newer": 85}
 
