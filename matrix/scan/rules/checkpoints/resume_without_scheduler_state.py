@@ -52,7 +52,14 @@ def _schedules(code: Code) -> list[ast.Call]:
     """The schedules that outlive an epoch and that the code uses, in the order of the code."""
     made = (call for name in SCHEDULERS for call in code.calls.get(name, ()))
     used = (call for call in made if code.torch(call.func) and _is_used(code, call))
-    return sorted((call for call in used if not _is_of_one_epoch(code, call)), key=place)
+    lasting = (call for call in used if not _is_of_one_epoch(code, call))
+    return sorted((call for call in lasting if not _starts_later(code, call)), key=place)
+
+
+def _starts_later(code: Code, schedule: ast.Call) -> bool:
+    """True if the schedule gets the epoch at which a loop such as range(opt.epoch, 9) starts."""
+    starts = {path(call.args[0]) for call in code.calls.get("range", ()) if len(call.args) > 1}
+    return any(path(part) in starts - {""} for part in ast.walk(schedule))
 
 
 def _is_used(code: Code, call: ast.Call) -> bool:
