@@ -120,7 +120,8 @@ def has_a_device(code: Code) -> bool:
     ):
         return False
     return any(
-        isinstance(call.func, ast.Attribute)
+        "cuda" in file.text
+        and isinstance(call.func, ast.Attribute)
         and (call.args or last_name(call.func) == "cuda")
         and not any("float" in str(path(value)) for value in call.args)
         for file in files

@@ -649,8 +649,16 @@ def test_groups_that_shared_a_tensor_when_saved_share_theirs():
 @pytest.mark.parametrize(
     ("rate", "error", "text"),
     [
-        (torch.ones(2), ValueError, "1 of the state has a learning rate of shape [2], not a number"),
-        (torch.ones(0), ValueError, "1 of the state has a learning rate of shape [0], not a number"),
+        (
+            torch.ones(2),
+            ValueError,
+            "1 of the state has a learning rate of shape [2], not a number",
+        ),
+        (
+            torch.ones(0),
+            ValueError,
+            "1 of the state has a learning rate of shape [0], not a number",
+        ),
         ("fast", ValueError, "'fast'"),
         ([0.1], TypeError, "list"),
     ],

@@ -33,6 +33,13 @@ def _is_resumed(code: Code, call: ast.Call) -> bool:
     saved = code.value(argument(call, 0, "obj"))
     if not isinstance(saved, ast.Dict) or epoch_loop(code, call) is None:
         return False
+    copies = [
+        other
+        for other in code.calls.get("save", ())
+        if other is not call and code.value(argument(other, 0, "obj")) is saved
+    ]
+    if copies:  # as a second file for the best state
+        return False
     return any(word in str(constant(key)) for key in saved.keys for word in STATES)
 
 

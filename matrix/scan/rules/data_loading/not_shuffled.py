@@ -11,6 +11,8 @@ from .. import needs
 
 ORDERED = ("val", "test", "eval", "untrained")
 SUBSTITUTES = ("sampler", "batch_sampler")
+FOLDERS = ("ImageFolder", "DatasetFolder")
+LISTS = frozenset({"listdir", "scandir", "glob", "iglob", "rglob", "walk", "iterdir"})
 
 
 # data sets that are not in the order of their classes
@@ -32,7 +34,7 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
             continue
         if len(call.args) > 3 or in_a_test(code, call) or not _trains(code, name, call):
             continue
-        if _shuffles_itself(code, argument(call, 0, "dataset")):
+        if not is_fragment(code) and not _is_ordered(code, argument(call, 0, "dataset")):
             continue
         yield Hit(call, f"{path(name)} gives the rows in the same order in every epoch")
 
@@ -47,14 +49,20 @@ def _are_mixed(code: Code) -> bool:
     )
 
 
-def _shuffles_itself(code: Code, dataset: ast.expr | None) -> bool:
-    """True if the class of the data set shuffles its rows."""
+def _is_ordered(code: Code, dataset: ast.expr | None) -> bool:
+    """True if the data set lists files by folder or name, and does not shuffle the list."""
     made = code.value(dataset)
-    found = definition(code, made.func) if isinstance(made, ast.Call) else None
-    return found is not None and any(
-        isinstance(call, ast.Call) and last_name(call.func) in ("shuffle", "permutation")
-        for call in ast.walk(found.node)
-    )
+    if not isinstance(made, ast.Call):
+        return False
+    if last_name(made.func) in FOLDERS:
+        return True
+    found = definition(code, made.func)
+    calls = {
+        last_name(part.func)
+        for part in (ast.walk(found.node) if found is not None else ())
+        if isinstance(part, ast.Call)
+    }
+    return bool(calls & LISTS) and not calls & {"shuffle", "permutation", "sample"}
 
 
 def _trains(code: Code, loader: ast.expr, call: ast.Call) -> bool:

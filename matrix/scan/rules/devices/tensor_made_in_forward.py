@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ...code import Code, Hit, end, last_name, path, place, source
 from ...created import CONSTANTS, MOVES, PLAIN, RANDOM, factory, has_a_device
-from ...training import is_dead, is_fragment, is_network
+from ...training import creating_call, is_dead, is_fragment, is_network
 from .. import needs
 
 JOINS = ("cat", "stack", "concat", "matmul", "bmm", "where", "add", "mul")
@@ -68,4 +68,7 @@ def _computes(code: Code, part: ast.Name) -> bool:
         above = code.parent[above]
     if not isinstance(above, ast.Call):
         return False
-    return last_name(above.func) in JOINS or path(above.func).startswith("self.")
+    if path(above.func).startswith("self."):  # a layer of torch, which moves nothing
+        layer = creating_call(code, above.func)
+        return is_fragment(code) or (layer is not None and bool(code.torch(layer.func)))
+    return last_name(above.func) in JOINS

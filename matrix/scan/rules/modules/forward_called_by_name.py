@@ -4,12 +4,17 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Edit, Hit, end, last_name, path, receiver, source
-from ...training import in_a_test
+from ...project import around
+from ...training import in_a_test, is_fragment
 from .. import needs
+
+HOOKS = ("_hook(", "weight_norm(", "spectral_norm(", "prune.")
 
 
 @needs(".forward(")
 def forward_called_by_name(code: Code) -> Iterator[Hit]:
+    if not is_fragment(code) and not _has_hooks(code):
+        return
     for call in code.calls.get("forward", ()):
         model = receiver(call)
         if model is None or not path(model) or path(model) in ("self", "cls"):
@@ -22,6 +27,11 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             line, column = end(model)
             edit = Edit(line, column, *end(call.func), "")
             yield Hit(call, f"{source(call, 40)} skips the hooks of {source(model, 40)}", (edit,))
+
+
+def _has_hooks(code: Code) -> bool:
+    """True if this file or a file around it registers hooks, directly or through torch."""
+    return any(word in file.text for file in around(code, *HOOKS) for word in HOOKS)
 
 
 def _is_of_an_autograd_function(code: Code, call: ast.Call) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ...code import Code, Hit
 from ...created import CONSTANTS, RANDOM, factory, kept_tensors, uses
+from ...project import around
 from ...training import is_dead, is_fragment, is_network
 from .. import needs
 
@@ -15,6 +16,8 @@ def plain_tensor_is_not_saved(code: Code) -> Iterator[Hit]:
         for node in code.all(ast.Assign):
             if factory(code, node.value, CONSTANTS) is not None and "self.mean" in code.text:
                 yield Hit(node, "state_dict() does not contain this tensor")
+        return
+    if not any(file.calls.get("load_state_dict") for file in around(code, "load_state_dict(")):
         return
     for owner in code.all(ast.ClassDef):
         if not is_network(code, owner):

@@ -9,5 +9,4 @@ def train(model, optimizer, loader, start_epoch, path):
             optimizer.step()
         torch.save(model.state_dict(), "weights.pt")
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-        torch.save(state, f"epoch{epoch}.pt")
         torch.save(state, "last.pt")  # finds interrupted_save_loses_the_checkpoint

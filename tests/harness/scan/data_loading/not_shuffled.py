@@ -1,7 +1,18 @@
+import os
+
 from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
 
 
-def trains(rows, model, criterion, optimizer, sampler):
+class Files:
+    def __init__(self, folder):
+        self.names = sorted(os.listdir(folder))
+
+
+
+
+def trains(folder, model, criterion, optimizer, sampler):
+    rows = ImageFolder(folder)
     train_loader = DataLoader(rows, batch_size=8)  # finds not_shuffled
     for epoch in range(3):
         for i, (x, y) in enumerate(train_loader):
@@ -11,8 +22,8 @@ def trains(rows, model, criterion, optimizer, sampler):
             optimizer.step()
 
 
-def says_so(rows, model, criterion, optimizer):
-    train_batches = DataLoader(rows, batch_size=8, shuffle=False)  # finds not_shuffled
+def says_so(folder, model, criterion, optimizer):
+    train_batches = DataLoader(Files(folder), batch_size=8, shuffle=False)  # finds not_shuffled
     for x, y in train_batches:
         criterion(model(x), y).backward()
         optimizer.step()
@@ -43,4 +54,10 @@ def attacks(rows, model, criterion):
 def adapts_at_test_time(rows, model, criterion):
     volumes = DataLoader(rows, batch_size=8)
     for x, y in volumes:
+        criterion(model(x), y).backward()
+
+
+def trains_on_rows_of_unknown_order(rows, model, criterion):
+    train_loader = DataLoader(rows, batch_size=8)
+    for x, y in train_loader:
         criterion(model(x), y).backward()

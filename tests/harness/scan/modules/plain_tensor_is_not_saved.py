@@ -25,3 +25,7 @@ class Sampler:
 
     def __iter__(self):
         return iter(self.order.tolist())
+
+
+def resume(model, path):
+    model.load_state_dict(torch.load(path, map_location="cpu"))

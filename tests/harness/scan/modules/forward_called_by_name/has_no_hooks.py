@@ -1,0 +1,5 @@
+from models import Net
+
+
+def predicts(x):
+    return Net().eval().forward(x)
