@@ -15,6 +15,8 @@
 # right = '''
 # z = mean + (log_var / 2).exp() * torch.randn_like(mean)
 # '''
+# rule = "warning"
+# when = "the network returns the logarithm of the variance"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A variational autoencoder trains, but its loss is no longer a bound on the likelihood.

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, last_name, path, receiver, source
+from .. import needs
+
+LOG_VARIANCE = re.compile(r"(log|ln)_?(var|sigma_?sq|sigma_?2|sigma_?squared)", re.IGNORECASE)
+NOISE = ("randn", "randn_like", "normal", "normal_")
+
+
+@needs("var|sigma|Var", "exp(")
+def variance_scales_the_noise(code: Code) -> Iterator[Hit]:
+    for product, factors in _products(code):
+        log_variance = next(filter(None, (_log_variance(code, part) for part in factors)), None)
+        if (
+            log_variance is not None
+            and any(_is_noise(code, part) for part in factors)
+            and _is_added(code, product)
+            and not _is_a_deviation(code, log_variance)
+        ):
+            yield Hit(
+                product,
+                f"exp({source(log_variance)}) is the variance, but noise has to be scaled by the "
+                "standard deviation",
+            )
+
+
+def _products(code: Code) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """Yields a * b, a.mul(b) and torch.mul(a, b), each with its factors."""
+    for product in code.all(ast.BinOp):
+        if isinstance(product.op, ast.Mult):
+            yield product, [product.left, product.right]
+    for call in [call for name in ("mul", "mul_", "multiply") for call in code.calls.get(name, ())]:
+        first = receiver(call)
+        if code.torch(call.func):
+            yield call, call.args
+        elif first is not None and call.args:
+            yield call, [first, call.args[0]]
+
+
+def _log_variance(code: Code, node: ast.expr) -> ast.expr | None:
+    """The log_var of log_var.exp(), torch.exp(log_var) or a name for this call."""
+    call = code.value(node)
+    if not isinstance(call, ast.Call) or last_name(call.func) not in ("exp", "exp_"):
+        return None
+    inner = argument(call, 0, "input") if call.args or call.keywords else receiver(call)
+    if inner is None or code.full(call.func).startswith(("numpy.", "math.")):
+        return None
+    return inner if LOG_VARIANCE.search(last_name(inner)) else None
+
+
+def _is_noise(code: Code, node: ast.expr) -> bool:
+    value = code.value(node)
+    if isinstance(value, ast.Call):
+        made = value
+        while last_name(made.func) in ("to", "cuda", "type_as", "float"):
+            inner = receiver(made)
+            if not isinstance(inner, ast.Call):
+                break
+            made = inner
+        return last_name(made.func) in NOISE
+    return value is None and last_name(node) in ("eps", "epsilon", "noise")
+
+
+def _is_added(code: Code, product: ast.expr) -> bool:
+    """True for mean + product and product.add(mean)."""
+    above = code.parent[product]
+    if isinstance(above, ast.BinOp):
+        return isinstance(above.op, ast.Add)
+    return isinstance(above, ast.Attribute) and above.attr in ("add", "add_")
+
+
+def _is_a_deviation(code: Code, log_variance: ast.expr) -> bool:
+    """True if the file halves the value, or doubles it elsewhere, as for a log_std."""
+    value = code.value(log_variance)
+    halves = [constant(part) for part in ast.walk(value)] if value is not None else []
+    if path(log_variance) and any(number in (0.5, 2, 2.0) for number in halves):
+        return True
+    name = last_name(log_variance)
+    return any(
+        isinstance(other.op, ast.Mult)
+        and constant(other.left) in (2, 2.0)
+        and last_name(other.right) == name
+        for other in code.all(ast.BinOp)
+    )
