@@ -17,6 +17,7 @@
 # right = '''
 # sample = torch.nn.functional.gumbel_softmax(logits, hard=True)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The samples vary too much, however sure the model is.
