@@ -74,15 +74,26 @@ def _is_added(code: Code, product: ast.expr) -> bool:
 
 
 def _is_a_deviation(code: Code, log_variance: ast.expr) -> bool:
-    """True if the file halves the value, or doubles it elsewhere, as for a log_std."""
-    value = code.value(log_variance)
-    halves = [constant(part) for part in ast.walk(value)] if value is not None else []
-    if path(log_variance) and any(number in (0.5, 2, 2.0) for number in halves):
+    """True if the value is halved, or if the file doubles it or squares its exp(), as for log_std."""
+    value, name = code.value(log_variance), last_name(log_variance)
+    numbers = [constant(part) for part in ast.walk(value)] if value is not None else []
+    if path(log_variance) and (0.5 in numbers or 2 in numbers):
         return True
-    name = last_name(log_variance)
-    return any(
+    if any(
         isinstance(other.op, ast.Mult)
-        and constant(other.left) in (2, 2.0)
+        and constant(other.left) == 2
         and last_name(other.right) == name
         for other in code.all(ast.BinOp)
+    ):
+        return True
+    squared = [power.left for power in code.all(ast.BinOp) if isinstance(power.op, ast.Pow)]
+    squared += filter(None, (_base(code, call) for call in code.calls.get("pow", ())))
+    return any(
+        inner is not None and last_name(inner) == name
+        for inner in (_log_variance(code, part) for part in squared)
     )
+
+
+def _base(code: Code, power: ast.Call) -> ast.expr | None:
+    """The x of x.pow(2) and torch.pow(x, 2)."""
+    return argument(power, 0, "input") if code.torch(power.func) else receiver(power)

@@ -39,3 +39,10 @@ class Right(nn.Module):
 
     def weighted(self, mu, log_var, target):
         return (target - mu) ** 2 * log_var.exp() + log_var
+
+
+class LogDeviation(nn.Module):
+    def forward(self, x):
+        mu, log_var_of_x = self.encoder(x)
+        z = mu + log_var_of_x.exp() * torch.randn_like(mu)
+        return z, (log_var_of_x.exp() ** 2 + mu**2 - 2 * log_var_of_x - 1).sum() / 2
