@@ -33,6 +33,8 @@
 # distance = apply_where(squared != 0, torch.sqrt, squared)
 # '''
 # choice = "Normally, use the lines without the fix; use the fix if the masked expression is more than a square root"
+# rule = "note"
+# when = "a sum of squares is exactly 0"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A distance of 0 has a NaN gradient, because the derivative of sqrt at 0 is inf, the derivative of
