@@ -23,6 +23,8 @@
 # right = '''
 # advantage = (x - x.mean()) / (x.std() + 1e-8) if x.numel() > 1 else x
 # '''
+# rule = "note"
+# when = "the tensor has a single element"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training works up to the last batch of the epoch, which has a single sample, and everything is

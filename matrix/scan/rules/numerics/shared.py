@@ -88,3 +88,24 @@ def is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:
             sides = (above.left, above.right)
             return above if any(ast.dump(side) == wanted for side in sides) else None
     return None
+
+
+def standardizations(code: Code) -> Iterator[tuple[ast.BinOp, ast.expr, ast.Call]]:
+    """Yields (x - x.mean(...)) / x.std(...), each with x and the call of std().
+
+    The mean and the deviation may be names, and a number may be added to the deviation.
+    """
+    for node in code.all(ast.BinOp):
+        if not isinstance(node.op, ast.Div) or not isinstance(node.left, ast.BinOp):
+            continue
+        mean, std = code.value(node.left.right), code.value(node.right)
+        if isinstance(std, ast.BinOp) and isinstance(std.op, ast.Add):
+            std = code.value(std.left)
+        if (
+            isinstance(node.left.op, ast.Sub)
+            and isinstance(mean, ast.Call)
+            and isinstance(std, ast.Call)
+            and last_name(mean.func) == "mean"
+            and last_name(std.func) == "std"
+        ):
+            yield node, node.left.left, std
