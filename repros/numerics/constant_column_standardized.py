@@ -29,6 +29,8 @@
 # std = x.std(0).masked_fill(constant, 1)
 # x = (x - mean) / std  # validation data too, by the same two
 # '''
+# rule = "note"
+# when = "a column is constant"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Even with clean data, the first loss is already nan. The standard deviation of a constant column
