@@ -44,6 +44,8 @@
 # print(load_matching(model, state))
 # '''
 # choice = "Use the lines without the fix if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are one entry of a checkpoint"
+# rule = "note"
+# when = "the loading model is not wrapped in the same way"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """load_state_dict() reports every key of the model as missing and every key of the file as
