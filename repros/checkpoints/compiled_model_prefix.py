@@ -44,6 +44,8 @@
 # '''
 # choice = "Use the lines without the fix if the whole model was compiled and the loading model is not; use the fix if the loading model is compiled too, if only a part of the model was compiled, or if the model was wrapped in DistributedDataParallel"
 # requires = ">=2.1"
+# rule = "note"
+# when = "the loading model is not compiled"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """load_state_dict() reports every key of the model as missing and every key of the file as
