@@ -27,6 +27,8 @@
 # for x in DataLoader(dataset, batch_size=2, sampler=sampler):
 #     predictions.extend(module(x))
 # '''
+# rule = "note"
+# when = "the number of samples is not a multiple of the number of ranks"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """During training every rank has to run the same number of batches, so the sampler repeats the
