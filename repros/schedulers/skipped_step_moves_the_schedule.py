@@ -29,6 +29,8 @@
 # if scaler.get_scale() >= scale: scheduler.step()
 # '''
 # requires = ">=2.3"
+# rule = "note"
+# when = "GradScaler skips a step, as it often does at the start"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
 """The order of the calls is right, but the warning still appears if the first step is skipped. If a
