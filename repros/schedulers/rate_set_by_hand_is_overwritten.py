@@ -22,6 +22,7 @@
 # scheduler.base_lrs = [rate * 0.1 for rate in scheduler.base_lrs]
 # scheduler.step()
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The new rate lasts until the next scheduler.step(), and then the old schedule continues.
