@@ -20,6 +20,8 @@
 # generator = torch.Generator().manual_seed(0)  # the same split in every run over the same rows
 # train, val = random_split(rows, [80, 20], generator=generator)
 # '''
+# rule = "warning"
+# when = "the run is resumed"
 # affected = { cpu = ">=1.13" }
 # ///
 """The resumed run draws a new split (aiqm/torchani#443) and validates on rows that the model has
