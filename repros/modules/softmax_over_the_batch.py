@@ -20,6 +20,8 @@
 # right = '''
 # probabilities = logits.softmax(dim=-1)
 # '''
+# rule = "warning"
+# when = "the first dimension is the batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A sample's probabilities do not sum to one, and depend on the other samples in the batch.
