@@ -22,6 +22,7 @@
 # right = '''
 # loss = ctc_loss(logits.log_softmax(-1), labels, frames, lengths)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The loss can be below zero, and a step against its gradient can raise it.

@@ -10,7 +10,9 @@ from ...training import certain, class_of, creating_call, criterion, is_module, 
 
 KL_DIV = ("kl_div", "KLDivLoss")
 
-SHAPES = frozenset({"squeeze", "unsqueeze", "view", "reshape", "flatten", "float"})
+SHAPES = frozenset(
+    "squeeze unsqueeze view reshape flatten float permute transpose contiguous".split()
+)
 
 
 def losses_with_score(
