@@ -74,9 +74,9 @@ def saved_wrapped(
 
 def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:
     """Yields the calls to load_state_dict() of a fragment that do not change the loaded keys."""
-    for call in code.calls.get("load_state_dict", ()):
-        if code.made_by(argument(call, 0, "state_dict"), "load") and is_fragment(code):
-            if "state_dict_if_present" not in code.text:
+    if is_fragment(code) and "state_dict_if_present" not in code.text:
+        for call in code.calls.get("load_state_dict", ()):
+            if code.made_by(argument(call, 0, "state_dict"), "load"):
                 yield call
 
 

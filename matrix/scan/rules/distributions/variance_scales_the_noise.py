@@ -74,7 +74,7 @@ def _is_added(code: Code, product: ast.expr) -> bool:
 
 
 def _is_a_deviation(code: Code, log_variance: ast.expr) -> bool:
-    """True if the value is halved, or if the file doubles it or squares its exp(), as for log_std."""
+    """True if the value is halved, or if the file doubles it or squares its exp()."""
     value, name = code.value(log_variance), last_name(log_variance)
     numbers = [constant(part) for part in ast.walk(value)] if value is not None else []
     if path(log_variance) and (0.5 in numbers or 2 in numbers):

@@ -12,7 +12,7 @@ from .shared import is_bare, is_maker, steps_of
 OVERWRITE = ("LambdaLR", "CosineAnnealingWarmRestarts", "OneCycleLR", "CyclicLR")
 
 
-@needs("param_groups", '"lr"|\'lr\'', "step(")
+@needs("param_groups", "\"lr\"|'lr'", "step(")
 def rate_set_by_hand_is_overwritten(code: Code) -> Iterator[Hit]:
     if "base_lrs" in code.text or "initial_lr" in code.text:
         return
