@@ -54,15 +54,11 @@ def _log_variance(code: Code, node: ast.expr) -> ast.expr | None:
 
 def _is_noise(code: Code, node: ast.expr) -> bool:
     value = code.value(node)
-    if isinstance(value, ast.Call):
-        made = value
-        while last_name(made.func) in ("to", "cuda", "type_as", "float"):
-            inner = receiver(made)
-            if not isinstance(inner, ast.Call):
-                break
-            made = inner
-        return last_name(made.func) in NOISE
-    return value is None and last_name(node) in ("eps", "epsilon", "noise")
+    if value is None:
+        return last_name(node) in ("eps", "epsilon", "noise")
+    return any(
+        last_name(part.func) in NOISE for part in ast.walk(value) if isinstance(part, ast.Call)
+    )
 
 
 def _is_added(code: Code, product: ast.expr) -> bool:

@@ -19,6 +19,11 @@ class VAE(nn.Module):
         return self.decoder(z)
 
 
+def reparametrize_gaussian(mu, logvar):
+    noise = torch.tensor(mu.data.clone().normal_(0, 1), requires_grad=False)
+    return mu + (noise * logvar.exp())  # finds variance_scales_the_noise
+
+
 class Right(nn.Module):
     def halved(self, mu, logvar):
         std = torch.exp(0.5 * logvar)
