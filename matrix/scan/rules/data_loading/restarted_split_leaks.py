@@ -14,7 +14,8 @@ def restarted_split_leaks(code: Code) -> Iterator[Hit]:
     files = around(code)
     if any("seed" in file.text.lower() for file in files):
         return
-    if not any(resumes(file) for file in files if file is code or _imports(file, code)):
+    program = [file for file in files if _imports(file, code) or _imports(code, file)]
+    if not any(resumes(file) for file in [code, *program]):
         return
     for call, parts in splits(code):
         used = [part for part in parts if part and set(part) != {"_"}]
@@ -26,7 +27,7 @@ def restarted_split_leaks(code: Code) -> Iterator[Hit]:
             )
 
 
-def _imports(file: Code, code: Code) -> bool:
+def _imports(file: Code, other: Code) -> bool:
     """True if the file imports a name from the other file, as in `from datasets import split`."""
-    stem = code.path.stem if code.path is not None else ""
+    stem = other.path.stem if other.path is not None else ""
     return any(origin.module.rpartition(".")[2] == stem for origin in file.origins.values())
