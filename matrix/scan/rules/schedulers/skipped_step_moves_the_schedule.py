@@ -11,7 +11,7 @@ from .shared import is_bare, is_maker
 
 USUAL = re.compile(r"^(lr_?)?sched(uler)?(_?lr)?$", re.IGNORECASE)
 CHECKS = re.compile(
-    r"get_scale|\._scale\b|found_inf|was_skipped|was_run|skip_lr|_step_count|_opt_called"
+    r"get_scale|\._scale\b|found_inf|was_skipped|was_run|skip_lr|\._step_count|_opt_called"
 )
 
 
