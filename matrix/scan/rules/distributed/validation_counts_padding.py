@@ -9,8 +9,10 @@ from ...training import in_a_test, is_dead, is_fragment
 from .. import needs
 
 EVALUATION = re.compile(r"(^|_)(val|valid|validation|eval|evaluation|test|dev)(\d|_|$|set|data)")
-# Code that removes the repeated samples again
-TRIMS = re.compile(r"gather_for_metrics|Unrepeated|\[\s*:\s*(len\(|num_|n_|total|size)")
+# Code that removes the repeated samples again, as COCO's metrics do by the numbers of the images
+TRIMS = re.compile(
+    r"gather_for_metrics|Unrepeated|CocoEval|coco_(api|eval)|\[\s*:\s*(len\(|num_|n_|total|size)"
+)
 
 
 @needs("DistributedSampler", "DataLoader")
