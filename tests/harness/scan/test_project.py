@@ -204,21 +204,27 @@ def test_files_above_the_repository_are_not_around(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "finds"),
-    [("random.shuffle(rows)", []), ("rows.sort()", ["data_loading/not_shuffled"])],
+    [
+        ("random.shuffle(rows)", []),
+        ("rows.sort()", ["data_loading/not_shuffled"]),
+        ("rows.append(1)", []),
+    ],
 )
 def test_a_data_set_of_another_file_may_shuffle_its_rows(tmp_path, line, finds):
     rows = f"""
+        import glob
         import random
 
         class Rows:
-            def __init__(self, rows):
+            def __init__(self, folder):
+                rows = {"glob.glob(folder)" if "append" not in line else "[]"}
                 {line}
     """
     train = """
         from rows import Rows
         from torch.utils.data import DataLoader
 
-        rows = Rows([1, 2])
+        rows = Rows("images")
         train_loader = DataLoader(rows, batch_size=8, shuffle=False)
     """
     assert found(tmp_path, {"rows.py": rows, "train.py": train}) == finds

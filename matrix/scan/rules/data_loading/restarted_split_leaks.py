@@ -11,7 +11,7 @@ from .shared import splits
 
 @needs("random_split")
 def restarted_split_leaks(code: Code) -> Iterator[Hit]:
-    files = around(code)
+    files = list(around(code, "import"))
     if any("seed" in file.text.lower() for file in files):
         return
     program = [file for file in files if _imports(file, code) or _imports(code, file)]

@@ -16,7 +16,7 @@ def softmax_over_the_batch(code: Code) -> Iterator[Hit]:
             if path(scores) and code.value(scores) is None:
                 yield _hit(call)
         return
-    if not any("DataLoader" in file.text for file in around(code)):
+    if not any("DataLoader" in file.text for file in around(code, "DataLoader")):
         return  # without batches, the first dimension may be the classes
     for call, scores in _over_the_first(code):
         function = code.function(call)
