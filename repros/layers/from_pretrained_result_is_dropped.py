@@ -18,6 +18,7 @@
 # right = '''
 # embedding = torch.nn.Embedding.from_pretrained(vectors.clone(), freeze=False)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Results with and without pretrained vectors are the same.
