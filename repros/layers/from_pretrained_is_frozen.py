@@ -17,6 +17,8 @@
 # right = '''
 # embedding = torch.nn.Embedding.from_pretrained(vectors.clone(), freeze=False)
 # '''
+# rule = "note"
+# when = "the vectors should be trained"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The rest of the model learns, but the word vectors stay as they were loaded.
