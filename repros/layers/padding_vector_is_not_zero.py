@@ -26,6 +26,8 @@
 # if embedding.padding_idx is not None:
 #     torch.nn.init.zeros_(embedding.weight[embedding.padding_idx])
 # '''
+# rule = "note"
+# when = "nothing masks the padding"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Padding adds a random vector to each sum and mean, and the gradients do not remove it.
