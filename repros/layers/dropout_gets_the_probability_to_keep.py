@@ -18,6 +18,7 @@
 # right = '''
 # dropout = torch.nn.Dropout(1 - keep_prob)
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A model ported from TensorFlow 1 learns slowly, but no shape or loss is unusual.
