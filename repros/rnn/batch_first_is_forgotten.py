@@ -22,6 +22,7 @@
 # lstm = LSTM(2, 4, batch_first=True).to(x.device)
 # output, _ = lstm(x)
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The shapes fit and the loss decreases (AndersonJo/dqn-pytorch#1), but no information passes

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from ...sequences import (
+    RECURRENT,
+    Run,
+    batch_is_sized,
+    is_batch_first,
+    is_commented,
+    mean_over,
+    reads,
+    runs,
+    step_of,
+)
+from ...training import is_dead
+from .. import needs
+
+
+@needs("LSTM(|GRU(|RNN(")
+def batch_first_is_forgotten(code: Code) -> Iterator[Hit]:
+    found = set()
+    for run in runs(code, RECURRENT):
+        maker = run.maker
+        if maker is None or is_batch_first(code, maker) is not False or maker in found:
+            continue
+        evidence = _evidence(code, run)
+        if evidence and not is_dead(code, run.call):
+            found.add(maker)
+            yield Hit(maker, f"{run.layer}() takes [time, batch, ...] by default, but {evidence}")
+
+
+def _evidence(code: Code, run: Run) -> str:
+    """The code that assumes that the batch is the first dimension."""
+    for name in reads(code, run, run.output):
+        step = step_of(code, name)
+        if step is not None and step[1:] == (1, -1):
+            return f"{source(step[0], 40)} takes the last step of [batch, time, ...]"
+        mean = mean_over(code, name)
+        if mean is not None and mean[1] == 1:
+            return f"{source(mean[0], 40)} takes the mean over the time of [batch, time, ...]"
+    if is_commented(code, run.call, run.maker):
+        return "the comment says that the batch comes first"
+    sized = batch_is_sized(code, run)
+    return sized and f"{sized} takes the first dimension for the batch"

@@ -1,0 +1,204 @@
+"""Recognizes recurrent and attention layers, the names of their outputs, and reads of a step."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .code import (
+    Code,
+    argument,
+    constant,
+    end,
+    has_unpacked,
+    last_name,
+    path,
+    place,
+    source,
+)
+from .training import creating_call, is_fragment
+
+RECURRENT = ("LSTM", "GRU", "RNN")
+BATCH_FIRST = {  # layer -> the position of batch_first
+    "LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 8, "TransformerEncoderLayer": 6,
+    "TransformerDecoderLayer": 6, "Transformer": 10,
+}  # fmt: skip
+STACKS = ("TransformerEncoder", "TransformerDecoder")
+ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer")
+KEEP_STEPS = ("drop", "norm", "relu", "act")  # layers that keep the shape and the order
+BATCHES = ("b", "bs", "bsz", "nbatch", "nbatches")
+COMMENT = re.compile(  # [batch, time, ...] in a comment
+    r"#.*[\[(]\s*(?:batch\w*|bs?|bsz|n)\s*[,x]\s*(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
+    re.IGNORECASE,
+)
+
+
+class Run(NamedTuple):
+    """A call of a layer whose output has a name, such as `output, h = lstm(x)`."""
+
+    layer: str
+    maker: ast.Call | None  # the call that created the layer; None in a fragment without this call
+    call: ast.Call
+    output: str  # "" if the code does not keep the output of all steps
+    state: str  # the name of h, or ""
+    assignment: ast.Assign
+
+
+def runs(code: Code, kinds: tuple[str, ...]) -> Iterator[Run]:
+    """Yields the calls of layers of these kinds. An encoder is represented by its first layer."""
+    for node in code.all(ast.Assign):
+        call, target = node.value, node.targets[0]
+        first = isinstance(call, ast.Subscript) and constant(call.slice) == 0
+        if isinstance(call, ast.Subscript) and first:
+            call = call.value
+        if not isinstance(call, ast.Call) or not path(call.func) or not call.args:
+            continue
+        maker = creating_call(code, call.func)
+        if maker is not None and code.torch(maker.func) in STACKS and maker.args:
+            maker = creating_call(code, maker.args[0])
+        if maker is None or maker is call:
+            if not is_fragment(code) or not _is_named(call.func, kinds):
+                continue
+            maker = None
+        elif code.torch(maker.func) not in kinds:
+            continue
+        is_stack = maker is not None and "Transformer" in code.torch(maker.func)
+        output, state = path(target) if first or is_stack else "", ""
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            output, second = path(target.elts[0]), target.elts[1]
+            state = path(second.elts[0] if isinstance(second, ast.Tuple) else second)
+        yield Run(path(call.func), maker, call, output, state, node)
+
+
+def _is_named(node: ast.AST, kinds: tuple[str, ...]) -> bool:
+    return any(kind.lower() in last_name(node).lower() for kind in kinds)
+
+
+def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
+    """The value of batch_first, or None if it is unknown."""
+    position = BATCH_FIRST.get(code.torch(maker.func))
+    if position is None:
+        return None
+    value = argument(maker, position, "batch_first")
+    if value is None:
+        return None if has_unpacked(maker) else False
+    flag = constant(code.value(value))
+    return flag if isinstance(flag, bool) else None
+
+
+def batch_is_sized(code: Code, run: Run) -> str:
+    """The code that takes the batch size from the first dimension of the input, or ""."""
+    for name in _inputs(code, run.call.args[0]):
+        for node in code.within(code.function(run.call), ast.Assign):
+            target = node.targets[0]
+            if isinstance(target, ast.Tuple):
+                target, sized = target.elts[0], node.value
+            elif isinstance(node.value, ast.Subscript) and constant(node.value.slice) == 0:
+                sized = node.value.value  # x.shape[0], x.size()[0]
+            else:
+                sized = node.value
+                if not isinstance(sized, ast.Call) or constant(argument(sized, 0)) != 0:
+                    continue
+            if isinstance(sized, ast.Call):
+                sized = sized.func
+            if (
+                isinstance(sized, ast.Attribute)
+                and sized.attr in ("shape", "size")
+                and path(sized.value) == name.id
+                and _is_a_batch(target)
+                and not _is_assigned_between(code, name, node)
+            ):
+                return source(node, 50)
+    return ""
+
+
+def _is_a_batch(target: ast.AST) -> bool:
+    name = last_name(target).lower()
+    return "batch" in name or name in BATCHES
+
+
+def _inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name]:
+    """Yields the input of a layer, and the inputs of the layers of self that it comes from."""
+    for _ in range(6):
+        if isinstance(node, ast.Name):
+            yield node
+            node = code.value(node)
+        if isinstance(node, ast.BinOp):
+            node = node.left
+        elif isinstance(node, ast.Call) and path(node.func).startswith("self.") and node.args:
+            node = node.args[0]
+        elif not isinstance(node, ast.Name):
+            return
+
+
+def _is_assigned_between(code: Code, name: ast.Name, node: ast.AST) -> bool:
+    first, last = sorted((place(name), place(node)))
+    return any(
+        part.id == name.id and isinstance(part.ctx, ast.Store) and first < place(part) < last
+        for part in code.within(code.function(name), ast.Name)
+    )
+
+
+def reads(code: Code, run: Run, name: str) -> Iterator[ast.Name]:
+    """Yields the reads of an output, until its name is assigned again.
+
+    `x = self.dropout(x)` does not end the reads, because the order of the steps is unchanged.
+    """
+    uses = [
+        part
+        for part in code.within(code.function(run.call), ast.Name)
+        if part.id == name and place(part) > end(run.assignment)
+    ]
+    until = (10**9, 0)
+    for part in uses:
+        if place(part) > until:
+            return
+        if isinstance(part.ctx, ast.Load):
+            yield part
+        elif not _keeps_steps(code.statement(part), name) and not code.excludes(part, run.call):
+            until = end(code.statement(part))
+
+
+def _keeps_steps(statement: ast.stmt, name: str) -> bool:
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return (
+        isinstance(value, ast.Call)
+        and any(word in last_name(value.func).lower() for word in KEEP_STEPS)
+        and [path(part) for part in value.args[:1]] == [name]
+    )
+
+
+def step_of(code: Code, name: ast.Name) -> tuple[ast.Subscript, int, int] | None:
+    """The (subscript, dimension, index) of x[:, -1], x[:, -1, :] and x[-1]."""
+    node = code.parent[name]
+    if not isinstance(node, ast.Subscript) or node.value is not name:
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for dimension, part in enumerate(parts):
+        index = constant(part)
+        if isinstance(index, int):
+            others = parts[:dimension] + parts[dimension + 1 :]
+            return (node, dimension, index) if all(map(_is_full, others)) else None
+    return None
+
+
+def _is_full(part: ast.AST) -> bool:
+    if constant(part) is Ellipsis:
+        return True
+    return isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None
+
+
+def mean_over(code: Code, name: ast.Name) -> tuple[ast.Call, object] | None:
+    """The (call, dimension) of x.mean(1) and torch.mean(x, 1)."""
+    above = code.parent[name]
+    call = code.parent[above] if isinstance(above, ast.Attribute) else above
+    if not isinstance(call, ast.Call) or last_name(call.func) != "mean":
+        return None
+    return call, constant(argument(call, 1 if call is above else 0, "dim"))
+
+
+def is_commented(code: Code, *nodes: ast.AST | None) -> bool:
+    """True if a comment in the line of a node states a shape such as [batch, time, features]."""
+    return any(COMMENT.search(code.lines[place(node)[0] - 1]) for node in nodes if node is not None)
