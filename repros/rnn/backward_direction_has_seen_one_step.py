@@ -20,6 +20,8 @@
 # _, (h, _) = lstm(x)
 # features = torch.cat([h[-2], h[-1]], 1)
 # '''
+# rule = "warning"
+# when = "the layer is bidirectional"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With one layer, half of the features depend on the last step alone, so the second direction adds
