@@ -13,12 +13,13 @@ from .code import (
     constant,
     end,
     has_unpacked,
+    is_none,
     last_name,
     path,
     place,
     source,
 )
-from .training import creating_call, is_fragment
+from .training import creating_call, is_fragment, is_network
 
 RECURRENT = ("LSTM", "GRU", "RNN")
 BATCH_FIRST = {  # layer -> the position of batch_first
@@ -90,7 +91,8 @@ def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
 
 def batch_is_sized(code: Code, run: Run) -> str:
     """The code that takes the batch size from the first dimension of the input, or ""."""
-    for name in _inputs(code, run.call.args[0]):
+    names = [part for part in inputs(code, run.call.args[0]) if isinstance(part, ast.Name)]
+    for name in names:
         for node in code.within(code.function(run.call), ast.Assign):
             target = node.targets[0]
             if isinstance(target, ast.Tuple):
@@ -119,18 +121,37 @@ def _is_a_batch(target: ast.AST) -> bool:
     return "batch" in name or name in BATCHES
 
 
-def _inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name]:
-    """Yields the input of a layer, and the inputs of the layers of self that it comes from."""
-    for _ in range(6):
-        if isinstance(node, ast.Name):
-            yield node
-            node = code.value(node)
+def inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name | ast.Call]:
+    """Yields the input of a layer, and the layers of self and their inputs that it comes from."""
+    for _ in range(12):
         if isinstance(node, ast.BinOp):
             node = node.left
-        elif isinstance(node, ast.Call) and path(node.func).startswith("self.") and node.args:
-            node = node.args[0]
-        elif not isinstance(node, ast.Name):
+        elif isinstance(node, ast.Name):
+            yield node
+            node = code.value(node)
+        elif isinstance(node, ast.Call):
+            yield node
+            follows = path(node.func).startswith("self.") and node.args
+            node = node.args[0] if follows else None
+        else:
             return
+
+
+def is_padded(code: Code, layer: ast.Call) -> bool:
+    """True if the input comes from pad_sequence() or from an Embedding with a padding_idx.
+
+    If the file calls pad_sequence(), the batches that its modules get are padded.
+    """
+    for node in inputs(code, layer.args[0]):
+        if isinstance(node, ast.Call):
+            if code.torch(node.func) == "pad_sequence":
+                return True
+            maker = creating_call(code, node.func)
+            if maker is not None and code.torch(maker.func) == "Embedding":
+                index = argument(maker, 2, "padding_idx")
+                if index is not None and not is_none(code.value(index)):
+                    return True
+    return bool(code.calls.get("pad_sequence")) and is_network(code, code.owner(layer))
 
 
 def _is_assigned_between(code: Code, name: ast.Name, node: ast.AST) -> bool:

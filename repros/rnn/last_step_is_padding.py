@@ -26,6 +26,8 @@
 # last = torch.tensor([len(sequence) for sequence in sequences], device=x.device) - 1
 # features = output[rows, last]
 # '''
+# rule = "note"
+# when = "the sequences of a batch have different lengths"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The prediction for a short sample changes with the longest sample of its batch.

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ...code import Code, Hit, names, source
+from ...sequences import RECURRENT, Run, is_batch_first, is_padded, reads, runs, step_of
+from ...training import is_dead, is_fragment
+from .. import needs
+
+LENGTHS = re.compile(r"len(gth)?s?$|lens?_|lengths?_|mask|gather|flip")
+LEFT = re.compile(r"padding_side|padding=.pre|left_pad|pad_left|pack_padded_sequence")
+
+
+@needs("pad_sequence|padding_idx", "-1]|-1,")
+def last_step_is_padding(code: Code) -> Iterator[Hit]:
+    if LEFT.search(code.text):
+        return
+    for run in runs(code, RECURRENT):
+        if is_dead(code, run.call) or not is_padded(code, run.call) or _knows_lengths(code, run):
+            continue
+        for read in _last_steps(code, run):
+            yield Hit(read, f"in a shorter sequence, {source(read, 40)} comes after the padding")
+
+
+def _last_steps(code: Code, run: Run) -> Iterator[ast.AST]:
+    """Yields output[:, -1] and h[-1]."""
+    batch_first = True if run.maker is None else is_batch_first(code, run.maker)
+    for output, dimension in ((run.output, 1 if batch_first else 0), (run.state, 0)):
+        for name in reads(code, run, output) if output else ():
+            step = step_of(code, name)
+            if step is not None and step[1:] == (dimension, -1):
+                yield step[0]
+
+
+def _knows_lengths(code: Code, run: Run) -> bool:
+    """True if the method uses the lengths or a mask."""
+    return not is_fragment(code) and any(
+        LENGTHS.search(word.lower()) for word in names(code.function(run.call))
+    )
