@@ -17,6 +17,7 @@ from .code import (
     last_name,
     path,
     place,
+    receiver,
     source,
 )
 from .training import creating_call, is_fragment, is_network
@@ -37,44 +38,62 @@ COMMENT = re.compile(  # [batch, time, ...] in a comment
 
 
 class Run(NamedTuple):
-    """A call of a layer whose output has a name, such as `output, h = lstm(x)`."""
+    """A call of a layer, such as `output, h = lstm(x)`."""
 
     layer: str
     maker: ast.Call | None  # the call that created the layer; None in a fragment without this call
     call: ast.Call
-    output: str  # "" if the code does not keep the output of all steps
+    output: str  # the name of the output, or ""
     state: str  # the name of h, or ""
-    assignment: ast.Assign
 
 
 def runs(code: Code, kinds: tuple[str, ...]) -> Iterator[Run]:
     """Yields the calls of layers of these kinds. An encoder is represented by its first layer."""
-    for node in code.all(ast.Assign):
-        call, target = node.value, node.targets[0]
-        first = isinstance(call, ast.Subscript) and constant(call.slice) == 0
-        if isinstance(call, ast.Subscript) and first:
-            call = call.value
-        if not isinstance(call, ast.Call) or not path(call.func) or not call.args:
+    kept = {
+        path(target)
+        for kind in (*kinds, *STACKS)
+        for maker in code.calls.get(kind, ())
+        if isinstance(statement := code.statement(maker), ast.Assign)
+        for target in statement.targets
+    }
+    for call in code.all(ast.Call):
+        name = path(call.func)
+        if not call.args and not call.keywords:
             continue
-        maker = creating_call(code, call.func)
-        if maker is not None and code.torch(maker.func) in STACKS and maker.args:
-            maker = creating_call(code, maker.args[0])
-        if maker is None or maker is call:
-            if not is_fragment(code) or not _is_named(call.func, kinds):
-                continue
-            maker = None
-        elif code.torch(maker.func) not in kinds:
-            continue
-        is_stack = maker is not None and "Transformer" in code.torch(maker.func)
-        output, state = path(target) if first or is_stack else "", ""
-        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            output, second = path(target.elts[0]), target.elts[1]
-            state = path(second.elts[0] if isinstance(second, ast.Tuple) else second)
-        yield Run(path(call.func), maker, call, output, state, node)
+        if name in kept:
+            maker = creating_call(code, call.func)
+            if maker is not None and code.torch(maker.func) in STACKS and maker.args:
+                maker = creating_call(code, maker.args[0])
+            if maker is not None and maker is not call and code.torch(maker.func) in kinds:
+                yield Run(name, maker, call, *_outputs(code, call, code.torch(maker.func)))
+        elif (
+            is_fragment(code) and _is_named(call.func, kinds) and code.torch(call.func) not in kinds
+        ):
+            yield Run(name, None, call, *_outputs(code, call, name))
+
+
+def _outputs(code: Code, call: ast.Call, kind: str) -> tuple[str, str]:
+    """The names of the output and of the state h, such as x for `x = lstm(x)[0]`."""
+    value, node = call, code.parent[call]
+    is_first = isinstance(node, ast.Subscript) and constant(node.slice) == 0
+    if is_first:
+        value, node = node, code.parent[node]  # type: ignore[assignment]
+    target = node.targets[0] if isinstance(node, ast.Assign) and node.value is value else None
+    if not isinstance(target, ast.Tuple):
+        returns_one = "Transformer" in kind or "encoder" in kind
+        return (path(target), "") if is_first is not returns_one else ("", "")
+    if len(target.elts) != 2 or is_first:
+        return "", ""
+    second = target.elts[1]
+    return path(target.elts[0]), path(second.elts[0] if isinstance(second, ast.Tuple) else second)
 
 
 def _is_named(node: ast.AST, kinds: tuple[str, ...]) -> bool:
     return any(kind.lower() in last_name(node).lower() for kind in kinds)
+
+
+def input_of(call: ast.Call) -> ast.expr:
+    return call.args[0] if call.args else call.keywords[0].value
 
 
 def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
@@ -89,9 +108,30 @@ def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
     return flag if isinstance(flag, bool) else None
 
 
-def batch_is_sized(code: Code, run: Run) -> str:
+def batch_comes_first(code: Code, run: Run) -> str:
+    """The code that shows that the input is [batch, time, ...], as a clause, or ""."""
+    for node in inputs(code, input_of(run.call)):
+        if isinstance(node, ast.Call) and _swaps_the_last(node):
+            return f"{source(node, 40)} leaves the batch first"
+    if any(
+        COMMENT.search(code.lines[place(part)[0] - 1]) for part in (run.call, run.maker) if part
+    ):
+        return "the comment says that the batch comes first"
+    sized = _batch_is_sized(code, run)
+    return sized and f"{sized} takes the first dimension for the batch"
+
+
+def _swaps_the_last(call: ast.Call) -> bool:
+    """True for x.transpose(1, 2) and x.permute(0, 2, 1)."""
+    order = [constant(value) for value in call.args]
+    if last_name(call.func) == "permute":
+        return order == [0, 2, 1]
+    return last_name(call.func) in ("transpose", "swapaxes") and set(order) in ({1, 2}, {-1, -2})
+
+
+def _batch_is_sized(code: Code, run: Run) -> str:
     """The code that takes the batch size from the first dimension of the input, or ""."""
-    names = [part for part in inputs(code, run.call.args[0]) if isinstance(part, ast.Name)]
+    names = [part for part in inputs(code, input_of(run.call)) if isinstance(part, ast.Name)]
     for name in names:
         for node in code.within(code.function(run.call), ast.Assign):
             target = node.targets[0]
@@ -131,8 +171,11 @@ def inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name | ast.Call]:
             node = code.value(node)
         elif isinstance(node, ast.Call):
             yield node
-            follows = path(node.func).startswith("self.") and node.args
-            node = node.args[0] if follows else None
+            if last_name(node.func) in ("contiguous", "to", "float"):
+                node = receiver(node)
+            else:
+                follows = path(node.func).startswith("self.") and node.args
+                node = node.args[0] if follows else None
         else:
             return
 
@@ -142,7 +185,7 @@ def is_padded(code: Code, layer: ast.Call) -> bool:
 
     If the file calls pad_sequence(), the batches that its modules get are padded.
     """
-    for node in inputs(code, layer.args[0]):
+    for node in inputs(code, input_of(layer)):
         if isinstance(node, ast.Call):
             if code.torch(node.func) == "pad_sequence":
                 return True
@@ -155,7 +198,7 @@ def is_padded(code: Code, layer: ast.Call) -> bool:
 
 
 def _is_assigned_between(code: Code, name: ast.Name, node: ast.AST) -> bool:
-    first, last = sorted((place(name), place(node)))
+    first, last = sorted((place(code.statement(name)), place(node)))
     return any(
         part.id == name.id and isinstance(part.ctx, ast.Store) and first < place(part) < last
         for part in code.within(code.function(name), ast.Name)
@@ -170,7 +213,7 @@ def reads(code: Code, run: Run, name: str) -> Iterator[ast.Name]:
     uses = [
         part
         for part in code.within(code.function(run.call), ast.Name)
-        if part.id == name and place(part) > end(run.assignment)
+        if part.id == name and place(part) > end(code.statement(run.call))
     ]
     until = (10**9, 0)
     for part in uses:
@@ -218,8 +261,3 @@ def mean_over(code: Code, name: ast.Name) -> tuple[ast.Call, object] | None:
     if not isinstance(call, ast.Call) or last_name(call.func) != "mean":
         return None
     return call, constant(argument(call, 1 if call is above else 0, "dim"))
-
-
-def is_commented(code: Code, *nodes: ast.AST | None) -> bool:
-    """True if a comment in the line of a node states a shape such as [batch, time, features]."""
-    return any(COMMENT.search(code.lines[place(node)[0] - 1]) for node in nodes if node is not None)

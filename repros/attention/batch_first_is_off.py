@@ -25,6 +25,7 @@
 # attention = torch.nn.MultiheadAttention(dim, heads, batch_first=True)
 # y, weights = attention(x, x, x)  # x: (batch, tokens, features)
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Without a mask, all shapes fit and training runs, but each token attends to the tokens at its

@@ -6,9 +6,8 @@ from ...code import Code, Hit, source
 from ...sequences import (
     RECURRENT,
     Run,
-    batch_is_sized,
+    batch_comes_first,
     is_batch_first,
-    is_commented,
     mean_over,
     reads,
     runs,
@@ -40,7 +39,4 @@ def _evidence(code: Code, run: Run) -> str:
         mean = mean_over(code, name)
         if mean is not None and mean[1] == 1:
             return f"{source(mean[0], 40)} takes the mean over the time of [batch, time, ...]"
-    if is_commented(code, run.call, run.maker):
-        return "the comment says that the batch comes first"
-    sized = batch_is_sized(code, run)
-    return sized and f"{sized} takes the first dimension for the batch"
+    return batch_comes_first(code, run)

@@ -8,6 +8,7 @@ class Classifier(nn.Module):
         self.lstm = nn.LSTM(size, 8, num_layers=2)  # finds batch_first_is_forgotten
         self.gru = nn.GRU(size, 8)  # finds batch_first_is_forgotten
         self.rnn = nn.RNN(size, 8)  # finds batch_first_is_forgotten
+        self.after_conv = nn.LSTM(size, 8)  # finds batch_first_is_forgotten
         self.head = nn.Linear(8, 2)
         self.dropout = nn.Dropout(0.1)
 
@@ -15,6 +16,11 @@ class Classifier(nn.Module):
         output, _ = self.lstm(x)
         output = self.dropout(output)
         return self.head(output[:, -1, :])
+
+    def convolves(self, x):
+        x = self.conv(x)
+        output, _ = self.after_conv(x.permute(0, 2, 1))
+        return self.head(output)
 
     def mean(self, x):
         output = self.gru(x)[0]
@@ -44,6 +50,7 @@ class Right(nn.Module):
         batch, time, features = x.shape
         x = x.transpose(0, 1)  # [time, batch, features]
         output, _ = self.gru(x)
+        output, _ = self.gru(self.conv(x.permute(1, 2, 0)).permute(2, 0, 1))
         last = output[-1]
         output = output.transpose(0, 1)
         return output[:, -1], last, output.mean(1)
