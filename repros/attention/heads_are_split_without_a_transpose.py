@@ -23,6 +23,8 @@
 # weights = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(-1)
 # output = (weights @ v).transpose(1, 2).reshape(batch, time, -1)
 # '''
+# rule = "warning"
+# when = "there are several heads"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """All shapes are right, but tokens that are far apart never attend to each other.
