@@ -15,6 +15,7 @@ from .code import (
     has_unpacked,
     is_none,
     last_name,
+    names,
     path,
     place,
     receiver,
@@ -35,6 +36,9 @@ COMMENT = re.compile(  # [batch, time, ...] in a comment
     r"#.*[\[(]\s*(?:batch\w*|bs?|bsz|n)\s*[,x]\s*(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
     re.IGNORECASE,
 )
+
+
+LENGTHS = re.compile(r"len(gth)?s?$|lens?_|lengths?_|mask|gather|flip|causal")
 
 
 class Run(NamedTuple):
@@ -66,9 +70,7 @@ def runs(code: Code, kinds: tuple[str, ...]) -> Iterator[Run]:
                 maker = creating_call(code, maker.args[0])
             if maker is not None and maker is not call and code.torch(maker.func) in kinds:
                 yield Run(name, maker, call, *_outputs(code, call, code.torch(maker.func)))
-        elif (
-            is_fragment(code) and _is_named(call.func, kinds) and code.torch(call.func) not in kinds
-        ):
+        elif is_fragment(code) and _is_named(call.func, kinds):
             yield Run(name, None, call, *_outputs(code, call, name))
 
 
@@ -89,7 +91,10 @@ def _outputs(code: Code, call: ast.Call, kind: str) -> tuple[str, str]:
 
 
 def _is_named(node: ast.AST, kinds: tuple[str, ...]) -> bool:
-    return any(kind.lower() in last_name(node).lower() for kind in kinds)
+    """True if the name of a layer in a fragment is usual for these kinds, such as "lstm"."""
+    words = ("lstm", "gru", "rnn") if kinds == RECURRENT else ("encoder", "attention", "attn")
+    name = last_name(node)
+    return name.islower() and any(word in name for word in words)
 
 
 def input_of(call: ast.Call) -> ast.expr:
@@ -161,8 +166,13 @@ def _is_a_batch(target: ast.AST) -> bool:
     return "batch" in name or name in BATCHES
 
 
-def inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name | ast.Call]:
-    """Yields the input of a layer, and the layers of self and their inputs that it comes from."""
+def inputs(
+    code: Code, node: ast.AST | None, through: tuple[str, ...] = ("contiguous", "to", "float")
+) -> Iterator[ast.Name | ast.Call]:
+    """Yields the input of a layer, and the layers of self and their inputs that it comes from.
+
+    `through` names the methods of tensors that are skipped.
+    """
     for _ in range(12):
         if isinstance(node, ast.BinOp):
             node = node.left
@@ -171,7 +181,7 @@ def inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name | ast.Call]:
             node = code.value(node)
         elif isinstance(node, ast.Call):
             yield node
-            if last_name(node.func) in ("contiguous", "to", "float"):
+            if last_name(node.func) in through:
                 node = receiver(node)
             else:
                 follows = path(node.func).startswith("self.") and node.args
@@ -180,12 +190,18 @@ def inputs(code: Code, node: ast.AST | None) -> Iterator[ast.Name | ast.Call]:
             return
 
 
+def knows_lengths(code: Code, run: Run) -> bool:
+    """True if the method uses the lengths or a mask."""
+    words = names(code.function(run.call)) | {word.arg or "" for word in run.call.keywords}
+    return not is_fragment(code) and any(LENGTHS.search(word.lower()) for word in words)
+
+
 def is_padded(code: Code, layer: ast.Call) -> bool:
     """True if the input comes from pad_sequence() or from an Embedding with a padding_idx.
 
     If the file calls pad_sequence(), the batches that its modules get are padded.
     """
-    for node in inputs(code, input_of(layer)):
+    for node in inputs(code, input_of(layer), ("contiguous", "to", "permute", "transpose")):
         if isinstance(node, ast.Call):
             if code.torch(node.func) == "pad_sequence":
                 return True

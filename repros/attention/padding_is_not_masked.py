@@ -24,6 +24,8 @@
 # padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
 # output = encoder(x, src_key_padding_mask=padding)
 # '''
+# rule = "note"
+# when = "the sequences of a batch have different lengths"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A sequence gets one output on its own, and a different one in a batch with a longer sequence.

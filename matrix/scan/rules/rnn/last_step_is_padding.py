@@ -4,12 +4,20 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ...code import Code, Hit, names, source
-from ...sequences import RECURRENT, Run, is_batch_first, is_padded, reads, runs, step_of
-from ...training import is_dead, is_fragment
+from ...code import Code, Hit, source
+from ...sequences import (
+    RECURRENT,
+    Run,
+    is_batch_first,
+    is_padded,
+    knows_lengths,
+    reads,
+    runs,
+    step_of,
+)
+from ...training import is_dead
 from .. import needs
 
-LENGTHS = re.compile(r"len(gth)?s?$|lens?_|lengths?_|mask|gather|flip")
 LEFT = re.compile(r"padding_side|padding=.pre|left_pad|pad_left|pack_padded_sequence")
 
 
@@ -18,7 +26,7 @@ def last_step_is_padding(code: Code) -> Iterator[Hit]:
     if LEFT.search(code.text):
         return
     for run in runs(code, RECURRENT):
-        if is_dead(code, run.call) or not is_padded(code, run.call) or _knows_lengths(code, run):
+        if is_dead(code, run.call) or not is_padded(code, run.call) or knows_lengths(code, run):
             continue
         for read in _last_steps(code, run):
             yield Hit(read, f"in a shorter sequence, {source(read, 40)} comes after the padding")
@@ -32,10 +40,3 @@ def _last_steps(code: Code, run: Run) -> Iterator[ast.AST]:
             step = step_of(code, name)
             if step is not None and step[1:] == (dimension, -1):
                 yield step[0]
-
-
-def _knows_lengths(code: Code, run: Run) -> bool:
-    """True if the method uses the lengths or a mask."""
-    return not is_fragment(code) and any(
-        LENGTHS.search(word.lower()) for word in names(code.function(run.call))
-    )
