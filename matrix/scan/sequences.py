@@ -33,7 +33,7 @@ ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecode
 KEEP_STEPS = ("drop", "norm", "relu", "act")  # layers that keep the shape and the order
 BATCHES = ("b", "bs", "bsz", "nbatch", "nbatches")
 COMMENT = re.compile(  # [batch, time, ...] in a comment
-    r"#.*[\[(]\s*(?:batch\w*|bs?|bsz|n)\s*[,x]\s*(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
+    r"#(?!.*(?:mask|weight)).*[\[(]\s*(?:batch\w*|bs?|bsz)\s*[,x]\s*(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
     re.IGNORECASE,
 )
 
@@ -116,14 +116,26 @@ def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
 def batch_comes_first(code: Code, run: Run) -> str:
     """The code that shows that the input is [batch, time, ...], as a clause, or ""."""
     for node in inputs(code, input_of(run.call)):
-        if isinstance(node, ast.Call) and _swaps_the_last(node):
-            return f"{source(node, 40)} leaves the batch first"
+        if isinstance(node, ast.Call) and (_swaps_the_last(node) or _views_the_batch(node)):
+            return f"{source(node, 50)} leaves the batch first"
     if any(
         COMMENT.search(code.lines[place(part)[0] - 1]) for part in (run.call, run.maker) if part
     ):
         return "the comment says that the batch comes first"
     sized = _batch_is_sized(code, run)
     return sized and f"{sized} takes the first dimension for the batch"
+
+
+def _views_the_batch(call: ast.Call) -> bool:
+    """True for x.view(batch, time, -1) and x.view(x.size(0), time, -1)."""
+    if last_name(call.func) not in ("view", "reshape") or len(call.args) != 3:
+        return False
+    first, second, _ = call.args
+    rows = first.value if isinstance(first, ast.Subscript) else first  # x.shape[0]
+    if isinstance(rows, ast.Call) and constant(argument(rows, 0)) == 0:
+        rows = rows.func  # x.size(0)
+    is_size = isinstance(rows, ast.Attribute) and rows.attr in ("shape", "size")
+    return constant(second) != 1 and (is_size or _is_a_batch(first))
 
 
 def _swaps_the_last(call: ast.Call) -> bool:
@@ -190,27 +202,34 @@ def inputs(
             return
 
 
-def knows_lengths(code: Code, run: Run) -> bool:
-    """True if the method uses the lengths or a mask."""
-    words = names(code.function(run.call)) | {word.arg or "" for word in run.call.keywords}
+def knows_lengths(code: Code, node: ast.AST) -> bool:
+    """True if the method that contains the node uses the lengths or a mask."""
+    words = names(code.function(node))
     return not is_fragment(code) and any(LENGTHS.search(word.lower()) for word in words)
 
 
 def is_padded(code: Code, layer: ast.Call) -> bool:
-    """True if the input comes from pad_sequence() or from an Embedding with a padding_idx.
+    """True if the input of a layer has padding.
 
     If the file calls pad_sequence(), the batches that its modules get are padded.
     """
-    for node in inputs(code, input_of(layer), ("contiguous", "to", "permute", "transpose")):
-        if isinstance(node, ast.Call):
-            if code.torch(node.func) == "pad_sequence":
+    through = ("contiguous", "to", "permute", "transpose")
+    return has_padding(code, input_of(layer), through) or (
+        bool(code.calls.get("pad_sequence")) and is_network(code, code.owner(layer))
+    )
+
+
+def has_padding(code: Code, node: ast.AST, through: tuple[str, ...] = ()) -> bool:
+    """True if the node comes from pad_sequence() or from an Embedding with a padding_idx."""
+    for part in inputs(code, node, through):
+        if isinstance(part, ast.Call):
+            if code.torch(part.func) == "pad_sequence":
                 return True
-            maker = creating_call(code, node.func)
+            maker = creating_call(code, part.func)
             if maker is not None and code.torch(maker.func) == "Embedding":
                 index = argument(maker, 2, "padding_idx")
-                if index is not None and not is_none(code.value(index)):
-                    return True
-    return bool(code.calls.get("pad_sequence")) and is_network(code, code.owner(layer))
+                return index is not None and not is_none(code.value(index))
+    return False
 
 
 def _is_assigned_between(code: Code, name: ast.Name, node: ast.AST) -> bool:

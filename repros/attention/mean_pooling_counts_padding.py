@@ -24,6 +24,8 @@
 # real = mask.bool().unsqueeze(-1)
 # embedding = hidden.masked_fill(~real, 0).sum(1) / real.sum(1).clamp(min=1)
 # '''
+# rule = "note"
+# when = "the sequences of a batch have different lengths"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A text gets one embedding on its own, and a different one in a batch with a longer text.

@@ -16,6 +16,6 @@ def padding_is_not_masked(code: Code) -> Iterator[Hit]:
         call = run.call
         if has_unpacked(call) or any("mask" in (word.arg or "") for word in call.keywords):
             continue
-        if not is_padded(code, call) or knows_lengths(code, run) or is_dead(code, call):
+        if not is_padded(code, call) or knows_lengths(code, call) or is_dead(code, call):
             continue
         yield Hit(call, f"{run.layer}() attends to the padding as well, because it gets no mask")

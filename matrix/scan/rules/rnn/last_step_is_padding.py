@@ -26,7 +26,11 @@ def last_step_is_padding(code: Code) -> Iterator[Hit]:
     if LEFT.search(code.text):
         return
     for run in runs(code, RECURRENT):
-        if is_dead(code, run.call) or not is_padded(code, run.call) or knows_lengths(code, run):
+        if (
+            is_dead(code, run.call)
+            or not is_padded(code, run.call)
+            or knows_lengths(code, run.call)
+        ):
             continue
         for read in _last_steps(code, run):
             yield Hit(read, f"in a shorter sequence, {source(read, 40)} comes after the padding")

@@ -12,6 +12,7 @@ class Classifier(nn.Module):
         self.cross = nn.MultiheadAttention(size, 4)  # finds batch_first_is_off
         self.pooled = nn.TransformerEncoderLayer(size, 4)  # finds batch_first_is_off
         self.images = nn.MultiheadAttention(size, 4)  # finds batch_first_is_off
+        self.patches = nn.MultiheadAttention(size, 4)  # finds batch_first_is_off
         self.head = nn.Linear(size, 2)
 
     def forward(self, ids):
@@ -30,6 +31,11 @@ class Classifier(nn.Module):
     def flattened(self, x):
         x = x.flatten(2).transpose(1, 2).contiguous()
         return self.head(x + self.images(x, x, x)[0])
+
+    def patched(self, x):
+        patches = x.view(x.size(0), 4, -1)
+        y, _ = self.patches(patches, patches, patches)
+        return self.head(y.flatten(1))
 
     def mean(self, x):
         x = self.pooled(x)
@@ -62,10 +68,12 @@ class Right(nn.Module):
         z = self.decoder(x.permute(1, 0, 2))
         z = z.permute(1, 0, 2)
         z = z.permute(0, 2, 1)
+        u, _ = self.time_first(*[x.view(x.size(0), 1, -1)] * 3)
+        v, _ = self.time_first(x.view(4, batch_size, -1), x, x)
         return y[:, 0], z.mean(1), batch_size
 
 
 def mixes(x, dim):
     attention = torch.nn.MultiheadAttention(dim, 2)
-    y = attention(x, x, x)
+    y = attention(x, x, x)  # weights: [batch, tokens, tokens]
     return y[0], y[1]
