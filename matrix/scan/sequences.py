@@ -33,12 +33,11 @@ ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecode
 KEEP_STEPS = ("drop", "norm", "relu", "act")  # layers that keep the shape and the order
 BATCHES = ("b", "bs", "bsz", "nbatch", "nbatches")
 COMMENT = re.compile(  # [batch, time, ...] in a comment
-    r"#(?!.*(?:mask|weight)).*[\[(]\s*(?:batch\w*|bs?|bsz)\s*[,x]\s*(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
+    r"#(?!.*(?:mask|weight)).*[\[(]\s*(?:batch\w*|bs?|bsz)\s*[,x]\s*"
+    r"(?:time\w*|seq\w*|t|l|s|len\w*|tokens?|steps?)\b",
     re.IGNORECASE,
 )
-
-
-LENGTHS = re.compile(r"len(gth)?s?$|lens?_|lengths?_|mask|gather|flip|causal")
+LENGTHS = re.compile(r"len(gth)?s?$|lens?_|lengths?_|mask|gather|flip|causal")  # of sequences
 
 
 class Run(NamedTuple):
@@ -60,14 +59,15 @@ def runs(code: Code, kinds: tuple[str, ...]) -> Iterator[Run]:
         if isinstance(statement := code.statement(maker), ast.Assign)
         for target in statement.targets
     }
-    for call in code.all(ast.Call):
+    for call in code.all(ast.Call) if kept or is_fragment(code) else ():
         name = path(call.func)
         if not call.args and not call.keywords:
             continue
         if name in kept:
             maker = creating_call(code, call.func)
-            if maker is not None and code.torch(maker.func) in STACKS and maker.args:
-                maker = creating_call(code, maker.args[0])
+            if maker is not None and code.torch(maker.func) in STACKS:
+                layer = argument(maker, 0, "encoder_layer") or argument(maker, -1, "decoder_layer")
+                maker = creating_call(code, layer)
             if maker is not None and maker is not call and code.torch(maker.func) in kinds:
                 yield Run(name, maker, call, *_outputs(code, call, code.torch(maker.func)))
         elif is_fragment(code) and _is_named(call.func, kinds):
@@ -148,8 +148,8 @@ def _swaps_the_last(call: ast.Call) -> bool:
 
 def _batch_is_sized(code: Code, run: Run) -> str:
     """The code that takes the batch size from the first dimension of the input, or ""."""
-    names = [part for part in inputs(code, input_of(run.call)) if isinstance(part, ast.Name)]
-    for name in names:
+    parts = [part for part in inputs(code, input_of(run.call)) if isinstance(part, ast.Name)]
+    for name in parts:
         for node in code.within(code.function(run.call), ast.Assign):
             target = node.targets[0]
             if isinstance(target, ast.Tuple):
