@@ -225,11 +225,18 @@ def has_padding(code: Code, node: ast.AST, through: tuple[str, ...] = ()) -> boo
         if isinstance(part, ast.Call):
             if code.torch(part.func) == "pad_sequence":
                 return True
-            maker = creating_call(code, part.func)
-            if maker is not None and code.torch(maker.func) == "Embedding":
-                index = argument(maker, 2, "padding_idx")
-                return index is not None and not is_none(code.value(index))
+            makers = code.values(part.func) if path(part.func) else []
+            if any(_is_padded_embedding(code, maker) for maker in makers):
+                return True
     return False
+
+
+def _is_padded_embedding(code: Code, maker: ast.AST | None) -> bool:
+    """True for nn.Embedding(..., padding_idx=0)."""
+    if not isinstance(maker, ast.Call) or code.torch(maker.func) != "Embedding":
+        return False
+    index = argument(maker, 2, "padding_idx")
+    return index is not None and not is_none(code.value(index))
 
 
 def _is_assigned_between(code: Code, name: ast.Name, node: ast.AST) -> bool:

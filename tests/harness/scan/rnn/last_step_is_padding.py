@@ -3,9 +3,12 @@ from torch import nn
 
 
 class Classifier(nn.Module):
-    def __init__(self, size, pad=None):
+    def __init__(self, size, vectors=None):
         super().__init__()
-        self.embedding = nn.Embedding(size, 4, padding_idx=0)
+        if vectors is not None:
+            self.embedding = nn.Embedding.from_pretrained(vectors, freeze=False)
+        else:
+            self.embedding = nn.Embedding(size, 4, padding_idx=0)
         self.letters = nn.Embedding(26, 4)
         self.tags = nn.Embedding(26, 4, padding_idx=None)
         self.lstm = nn.LSTM(4, 8, batch_first=True)
