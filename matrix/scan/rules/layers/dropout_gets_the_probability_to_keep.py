@@ -24,7 +24,8 @@ def dropout_gets_the_probability_to_keep(code: Code) -> Iterator[Hit]:
                 continue
             if _is_to_keep(code, probability):
                 yield Hit(
-                    call, f"{source(call, 40)} drops a share of {source(probability, 30)} of values"
+                    call,
+                    f"{source(call, 40)} drops the share {source(probability, 30)} of the values",
                 )
 
 

@@ -24,7 +24,8 @@ def from_pretrained_is_frozen(code: Code) -> Iterator[Hit]:
             continue
         if not _is_fixed(code, call, vectors) and not is_dead(code, call):
             yield Hit(
-                call, f"training does not change {source(vectors, 40)}, because freeze is True"
+                call,
+                f"training does not change {source(vectors, 40)}, because freeze is True by default",
             )
 
 

@@ -39,8 +39,11 @@ def last_step_is_padding(code: Code) -> Iterator[Hit]:
 def _last_steps(code: Code, run: Run) -> Iterator[ast.AST]:
     """Yields output[:, -1] and h[-1]."""
     batch_first = True if run.maker is None else is_batch_first(code, run.maker)
-    for output, dimension in ((run.output, 1 if batch_first else 0), (run.state, 0)):
-        for name in reads(code, run, output) if output else ():
+    time = 1 if batch_first else 0
+    for output, dimension in ((run.output, time), (run.state, 0)):
+        if not output or (output == run.output and batch_first is None):
+            continue
+        for name in reads(code, run, output):
             step = step_of(code, name)
             if step is not None and step[1:] == (dimension, -1):
                 yield step[0]
