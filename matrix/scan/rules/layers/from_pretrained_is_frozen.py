@@ -25,7 +25,7 @@ def from_pretrained_is_frozen(code: Code) -> Iterator[Hit]:
         if not _is_fixed(code, call, vectors) and not is_dead(code, call):
             yield Hit(
                 call,
-                f"training does not change {source(vectors, 40)}, because freeze is True by default",
+                f"freeze=True is the default, so training does not change {source(vectors, 30)}",
             )
 
 
