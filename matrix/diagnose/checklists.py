@@ -36,6 +36,13 @@ NAMES = {
     "save": "your function that writes a checkpoint: save(path)",
     "load": "your function that restores model, optimizer and scheduler from it: load(path)",
     "exported": "the exported, traced or compiled model: exported(x)",
+    "pretrained": "the state_dict of the pretrained model",
+    "generator": "the generator",
+    "discriminator": "the discriminator",
+    "real": "real samples, as the discriminator gets them",
+    "fake": "generated samples, as the discriminator gets them",
+    "d_step": "the discriminator's part of your step as a function: d_step()",
+    "g_step": "the generator's part of your step as a function: g_step()",
 }
 
 
