@@ -17,6 +17,9 @@ def listed(text: str, reproducers: list[Reproducer]) -> list[set[str]]:
 
 
 def results(words: str, index: search.Index) -> tuple[list[search.Found], bool]:
-    """The first results of `search`, guesses included, and whether one is said to fit."""
+    """The first results of `search`, guesses included, and whether one is said to fit.
+
+    A checklist is not said to fit, because it names no cause.
+    """
     fitting, guesses = search.shown(index.search(words), FIRST, FIRST)
-    return [*fitting, *guesses], bool(fitting)
+    return [*fitting, *guesses], any(found.fit for found in fitting)
