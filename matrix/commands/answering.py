@@ -274,9 +274,10 @@ def search(words: tuple[str, ...], limit: int) -> None:
 
     Describe the symptom in your own words, using several of them. Each result says how well it
     fits: "this is it" or "perhaps". If nothing fits, the nearest entries are shown as guesses. The
-    text of an error is answered as by explain. For a vague symptom, diagnose lists what to check.
+    text of an error is answered as by explain. For a vague symptom, a checklist of diagnose comes
+    first. It lists what to check, and claims no cause.
 
-    Exit status: 0 if something fits, 1 otherwise.
+    Exit status: 0 if something fits or the symptom is vague, 1 otherwise.
     """
     query = " ".join(words)
     reproducers = options.select(())

@@ -14,6 +14,7 @@ from ..explain.wrapping import Code
 from ..printing import json_text
 from . import options
 
+CLOSE = 0.4  # how close a checklist must be to the words of the user, from 0 to 1
 NOTHING = "No check found the cause. Describe what you saw: torch-repros search WORDS"
 
 
@@ -71,12 +72,12 @@ def diagnose(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 
 def _fitting(symptom: str) -> list[Checklist]:
-    """The checklist of this name, or those that are close to these words, best first."""
+    """The checklist of this name, or the one that is close to these words."""
     for checklist in checklists.load():
         if checklist.name == symptom.strip().lower():
             return [checklist]
     entries = searching.Index([]).search(symptom)
-    return [e.checklist for e in entries if e.checklist and (e.fit or e.is_inside)]
+    return [each.checklist for each in entries if each.checklist and each.closeness >= CLOSE]
 
 
 def _names() -> list[str]:

@@ -7,6 +7,9 @@ in the query. Words that occur in fewer entries have a larger weight. An F-measu
 ranks the entries, together with BM25. Another F-measure tells how well an entry fits, because BM25
 also scores entries that have little to do with the query. All numbers were determined by
 measurements (docs/demand.md).
+
+A checklist is about a vague symptom and names no cause, so it never counts as fitting. Only the
+closest checklist is a result.
 """
 
 from __future__ import annotations
@@ -53,13 +56,15 @@ IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
 # How well a result must fit (from 0 to 1), and what is said about it.
 SURE = "this is it"
-FITS = {0.65: SURE, 0.6: "perhaps"}
+FITS = {0.75: SURE, 0.7: "perhaps"}
 # The same for a query that is probably not about a symptom: a "how" or "what" question, or a query
 # about another library, an installation or a driver.
 FITS_ELSEWHERE = {0.8: "perhaps"}
 GUESS = ""  # what is said about any other result
-# The fit of a checklist that comes before all reproducers.
-VAGUE = 0.75
+# A query is vague if a checklist fits as well as this.
+VAGUE = 0.6
+# For other queries, a checklist is the first guess if it is nearly as close as the closest entry.
+NEARLY = 0.8
 # For its rank, a phrase that is wholly in a longer query counts more than one with the whole query.
 RANK_BETA = 0.5
 RANK_WEIGHT = 8  # multiplies the closeness of a result in its rank
@@ -85,8 +90,9 @@ class Found:
     reproducers: list[Reproducer]
     causes: tuple[Cause, ...]  # empty for a reproducer
     checklist: Checklist | None = None
-    fit: str = GUESS  # what a search says of it
-    is_inside: bool = False  # a checklist, and the query has all words of one of its phrases
+    fit: str = GUESS  # what a search says of it; nothing of a checklist
+    closeness: float = 0.0  # from 0 to 1
+    is_vague: bool = False  # a checklist, and the query is vague
 
     @property
     def ids(self) -> list[str]:
@@ -117,7 +123,10 @@ class Index:
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
-        """The entries that share words with the query, best first, each with its fit."""
+        """The entries that share words with the query, best first, each with its fit.
+
+        The closest checklist comes first, and the others are left out.
+        """
         words = _words(_usual(query))
         if not words:
             return []
@@ -127,19 +136,20 @@ class Index:
         ranked = sorted(
             scores, key=lambda pair: pair[1] * (1 + RANK_WEIGHT * close[pair[0]].in_rank)
         )
-        rows = [row for row, _ in ranked]
-        rows.sort(key=lambda row: not (self._found[row - 1].checklist and close[row].fit >= VAGUE))
-        limits = FITS
+        limits, vague = FITS, VAGUE
         if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
-            limits = FITS_ELSEWHERE
-        return [
-            replace(
-                self._found[row - 1],
-                fit=_fit(close[row].fit, limits),
-                is_inside=close[row].is_inside and self._found[row - 1].checklist is not None,
-            )
-            for row in rows
-        ]
+            limits, vague = FITS_ELSEWHERE, min(FITS_ELSEWHERE)
+        lists, others = [], []
+        for row, _ in ranked:
+            found, its = self._found[row - 1], close[row]
+            if found.checklist:
+                is_vague = its.fit >= vague
+                lists.append(replace(found, closeness=its.in_rank, is_vague=is_vague))
+            else:
+                fit = _fit(its.fit, limits)
+                others.append(replace(found, closeness=its.in_rank, fit=fit))
+        lists.sort(key=lambda found: -found.closeness)
+        return lists[:1] + others
 
     def _closeness(self, words: list[str]) -> defaultdict[int, Closeness]:
         """row -> how close its phrases are to the query."""
@@ -159,7 +169,7 @@ class Index:
         for (row, phrase), weights in shared.items():
             of_query = sum(weights) / (total or 1)
             of_phrase = sum(weights) / (sum(map(self._weight, self._phrases[phrase])) or 1)
-            close[row].add(of_query, of_phrase, len(weights))
+            close[row].add(of_query, of_phrase)
         return close
 
     def _weight(self, word: str) -> float:
@@ -176,13 +186,11 @@ class Closeness:
 
     fit: float = 0.0
     in_rank: float = 0.0
-    is_inside: bool = False  # the query has all words of a phrase of several words
 
-    def add(self, of_query: float, of_phrase: float, number: int) -> None:
+    def add(self, of_query: float, of_phrase: float) -> None:
         """Adds a phrase by the shares of the query and of the phrase that are in both."""
         self.fit = max(self.fit, _f_measure(of_phrase, of_query, 1))
         self.in_rank = max(self.in_rank, _f_measure(of_phrase, of_query, RANK_BETA))
-        self.is_inside |= number > 1 and of_phrase > 0.999
 
 
 def _f_measure(precision: float, recall: float, beta: float) -> float:
@@ -192,13 +200,18 @@ def _f_measure(precision: float, recall: float, beta: float) -> float:
 def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], list[Found]]:
     """The results that fit, and the guesses beside them: none, if a result is sure to fit.
 
-    A checklist comes first among the guesses if a phrase of it is inside the query.
+    For a vague query, the checklist comes before the results that fit.
     """
-    fitting = [each for each in found if each.fit][:limit]
-    if any(each.fit == SURE for each in fitting):
-        return fitting, []
-    others = sorted((each for each in found if not each.fit), key=lambda each: not each.is_inside)
-    return fitting, others[: max(0, guesses - len(fitting))]
+    lists = [each for each in found if each.checklist]
+    others = [each for each in found if not each.checklist]
+    vague = [each for each in lists if each.is_vague]
+    results = [*vague, *(each for each in others if each.fit)][:limit]
+    if any(each.fit == SURE for each in results):
+        return results, []
+    least = NEARLY * max((each.closeness for each in others), default=0)
+    near = [each for each in lists if not each.is_vague and each.closeness >= least]
+    rest = [*near, *(each for each in others if not each.fit)]
+    return results, rest[: max(0, guesses - len(results))]
 
 
 def _fit(fit: float, limits: dict[float, str]) -> str:

@@ -29,8 +29,16 @@ def test_the_words_of_users_lead_to_the_checklist(words):
     assert call("diagnose", words).output.startswith(f"{FIRST.title}\n")
     first = search.Index(catalog.load()).search(words)[0]
     assert first.checklist == FIRST
-    heading = f"torch-repros diagnose {FIRST.name} (this is it)\n  {FIRST.title}\n"
-    assert call("search", words).output.startswith(heading)
+    heading = f"torch-repros diagnose {FIRST.name}\n  {FIRST.title}\n"
+    result = call("search", words)
+    assert (result.exit_code, result.output.startswith(heading)) == (0, True)
+
+
+def test_a_sentence_leads_to_a_checklist_if_its_words_are_close_to_a_phrase():
+    words = "my loss does not decrease when I train BERT on ten thousand reviews"
+    assert call("diagnose", words).output.startswith(f"{FIRST.title}\n")
+    other = "two losses, and the loss of each is printed for all ten thousand reviews"
+    assert call("diagnose", other).exit_code == 1
 
 
 def test_other_words_get_the_list_of_checklists():

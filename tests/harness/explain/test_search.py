@@ -5,6 +5,7 @@ import pytest
 
 from matrix import catalog, causes
 from matrix.causes import Cause, Group
+from matrix.diagnose import checklists
 from matrix.explain import search
 from matrix.explain.search import SYNONYMS, Index
 
@@ -105,8 +106,41 @@ def test_guesses_fill_the_places_beside_what_is_not_sure_to_fit():
     assert search.shown([perhaps, guess, guess, guess], 9, 3) == ([perhaps], [guess, guess])
     assert search.shown([guess] * 9, 9, 3) == ([], [guess] * 3)
     assert search.shown([perhaps] * 9, 2, 3) == ([perhaps] * 2, [])
-    checklist = replace(guess, is_inside=True)
-    assert search.shown([guess] * 3 + [checklist], 9, 3) == ([], [checklist, guess, guess])
+
+
+def test_one_checklist_comes_before_what_fits_for_a_vague_query():
+    listed = checklists.load()[0]
+    vague, near = (
+        search.Found("", [], (), listed, closeness=0.8, is_vague=each) for each in (True, False)
+    )
+    sure, perhaps, guess = (
+        search.Found("", [], (), fit=fit, closeness=1.0) for fit in (search.SURE, "perhaps", "")
+    )
+    assert search.shown([vague, sure, guess], 9, 3) == ([vague, sure], [])
+    assert search.shown([vague, perhaps, guess, guess], 9, 3) == ([vague, perhaps], [guess])
+    assert search.shown([vague, guess, guess, guess], 9, 3) == ([vague], [guess, guess])
+    assert search.shown([near, sure], 9, 3) == ([sure], [])
+    assert search.shown([near, guess, guess, guess], 9, 3) == ([], [near, guess, guess])
+    far = replace(near, closeness=0.7)
+    assert search.shown([far, guess, guess, guess], 9, 3) == ([], [guess] * 3)
+
+
+@pytest.mark.parametrize("checklist", checklists.load(), ids=lambda each: each.name)
+def test_the_title_of_a_checklist_leads_to_it_and_claims_nothing(checklist):
+    first, *others = INDEX.search(checklist.title)
+    assert (first.checklist, first.is_vague, first.fit) == (checklist, True, "")
+    assert [each for each in others if each.checklist] == []
+
+
+@pytest.mark.parametrize(
+    ("checklist", "phrase"),
+    [(each, phrase) for each in checklists.load() for phrase in each.phrases],
+)
+def test_each_phrase_of_a_checklist_leads_to_it(checklist, phrase):
+    first = INDEX.search(phrase)[0].checklist
+    words = set(search._words(search._usual(phrase)))  # two lists may differ in their order only
+    same = [each for each in first.phrases if set(search._words(search._usual(each))) == words]
+    assert first == checklist or same
 
 
 @pytest.mark.parametrize(
@@ -120,9 +154,8 @@ def test_guesses_fill_the_places_beside_what_is_not_sure_to_fit():
     ],
 )
 def test_a_sentence_around_the_words_of_a_checklist_leads_to_it(query, name):
-    inside = [found.checklist.name for found in INDEX.search(query) if found.is_inside]
-    assert inside == ([name] if name else [])
-    _, (first, *_) = search.shown(INDEX.search(query), 9, 3)
+    fitting, (first, *_) = search.shown(INDEX.search(query), 9, 3)
+    assert fitting == []
     assert (first.checklist and first.checklist.name) == name
 
 
