@@ -68,6 +68,10 @@ NEARLY = 0.8
 # For its rank, a phrase that is wholly in a longer query counts more than one with the whole query.
 RANK_BETA = 0.5
 RANK_WEIGHT = 8  # multiplies the closeness of a result in its rank
+# The part of the closeness that depends on the order of the words, which tells "the validation loss
+# is above the training loss" from the reverse.
+ORDER = 0.05
+BEGINNING = 5  # letters of a word that a phrase may inflect in another way
 NO_SYMPTOM = re.compile(
     r"^\W*(?i:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
     r"|is there|(?:can|should) i|best way|explain)\b"
@@ -169,7 +173,7 @@ class Index:
         for (row, phrase), weights in shared.items():
             of_query = sum(weights) / (total or 1)
             of_phrase = sum(weights) / (sum(map(self._weight, self._phrases[phrase])) or 1)
-            close[row].add(of_query, of_phrase)
+            close[row].add(of_query, of_phrase, _in_order(words, self._phrases[phrase]))
         return close
 
     def _weight(self, word: str) -> float:
@@ -187,10 +191,22 @@ class Closeness:
     fit: float = 0.0
     in_rank: float = 0.0
 
-    def add(self, of_query: float, of_phrase: float) -> None:
-        """Adds a phrase by the shares of the query and of the phrase that are in both."""
+    def add(self, of_query: float, of_phrase: float, in_order: float) -> None:
+        """Adds a phrase by the shares of the query and of the phrase that are in both.
+
+        in_order is the share of these words that are in the same order.
+        """
         self.fit = max(self.fit, _f_measure(of_phrase, of_query, 1))
-        self.in_rank = max(self.in_rank, _f_measure(of_phrase, of_query, RANK_BETA))
+        in_rank = _f_measure(of_phrase, of_query, RANK_BETA)
+        self.in_rank = max(self.in_rank, in_rank * (1 - ORDER + ORDER * in_order))
+
+
+def _in_order(words: list[str], others: list[str]) -> float:
+    """The share of neighbors among the common words that are in the same order in both lists."""
+    places = {word[:BEGINNING]: place for place, word in enumerate(others)}
+    common = [places[word[:BEGINNING]] for word in words if word[:BEGINNING] in places]
+    pairs = list(zip(common, common[1:]))
+    return sum(first < second for first, second in pairs) / len(pairs) if pairs else 1.0
 
 
 def _f_measure(precision: float, recall: float, beta: float) -> float:

@@ -296,7 +296,9 @@ def render(
         f"`search` receives the question in our words, written before the search, and the first {FIRST} results count,",
         "including those that it calls guesses. A thread is *led to the cause* by a reproducer, by a list that contains",
         "the cause, or by a checklist whose first three steps would show it. A reader who had written none of the",
-        "answers judged this. Phrases and checklists were changed for only one half.",
+        "answers judged this. Phrases and checklists were changed for only one half. A checklist names no cause, so it",
+        "is not said to fit. Most checklists were written after this reading, so the reader has not judged them for the",
+        "sealed half, and its share is a lower bound.",
         "",
         table(
             ("outcome", "sealed", "tuned on"),
