@@ -20,6 +20,7 @@ import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from .. import causes
@@ -160,6 +161,7 @@ class Index:
         total = 0.0
         stems: set[tuple[tuple[int, int], ...]] = set()
         shared: dict[tuple[int, int], list[float]] = {}  # (row, phrase) -> weights
+        known = []  # the words that some phrase has
         for word in words:
             weight = self._weight(word)
             total += weight
@@ -167,13 +169,14 @@ class Index:
             if places in stems:
                 continue
             stems |= {places} - {()}
+            known += [word] if places else []
             for place in places:
                 shared.setdefault(place, []).append(weight)
         close: defaultdict[int, Closeness] = defaultdict(Closeness)
         for (row, phrase), weights in shared.items():
             of_query = sum(weights) / (total or 1)
             of_phrase = sum(weights) / (sum(map(self._weight, self._phrases[phrase])) or 1)
-            close[row].add(of_query, of_phrase, _in_order(words, self._phrases[phrase]))
+            close[row].add(of_query, of_phrase, _in_order(known, self._phrases[phrase]))
         return close
 
     def _weight(self, word: str) -> float:
@@ -205,7 +208,7 @@ def _in_order(words: list[str], others: list[str]) -> float:
     """The share of neighbors among the common words that are in the same order in both lists."""
     places = {word[:BEGINNING]: place for place, word in enumerate(others)}
     common = [places[word[:BEGINNING]] for word in words if word[:BEGINNING] in places]
-    pairs = list(zip(common, common[1:]))
+    pairs = list(pairwise(common))
     return sum(first < second for first, second in pairs) / len(pairs) if pairs else 1.0
 
 
