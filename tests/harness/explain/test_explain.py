@@ -620,7 +620,7 @@ def test_a_text_is_searched_once_however_many_patterns_there_are(monkeypatch):
         many = type(one)(path=one.path, source=one.source, id="f/many", **{**one.header, **changes})
         passes.clear(), tried.clear()
         assert explain.find(log, [one, many])[0].ids == [one.id]
-        counts.append((passes[:], tried[:]))
+        counts.append((passes[:], sorted(tried)))  # the order depends on the hash seed
     assert counts[0] == counts[1]
     assert sum(passes) < 1.2 * len(log)
 
