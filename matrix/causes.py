@@ -4,8 +4,9 @@ A message with `texts` has no reproducer. Its causes have `wrong` lines, which r
 a test on every release of torch, or a source, for example because the message requires hardware
 that is not available for measurements. The other messages are raised by the reproducers in `see`,
 or have no pattern and are only found by their keywords. The messages in python.toml are errors of
-Python itself and of other libraries. They are only explained in a text that names torch, and after
-the other messages. A `wrapper` passes on another error, and comes after that error.
+Python itself and of other libraries. They are explained after the other messages, and only in a
+text that is about torch, unless their causes are the same `anywhere`. A `wrapper` passes on another
+error, and comes after that error.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ class Group:
     causes: tuple[Cause, ...] = key(_tables)  # the most likely cause first
     keywords: tuple[str, ...] = key(strings, default=())  # the symptom in the words of users
     wrapper: bool = key(_is_true, default=False)  # it only passes on another error of the text
+    # a message of python.toml whose causes are the same in every program
+    anywhere: bool = key(_is_true, default=False)
     path: Path
     line: int
 

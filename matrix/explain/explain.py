@@ -85,6 +85,22 @@ LIBRARIES = (  # libraries that are built on torch: a text that names one is abo
     r"|unsloth|SFTTrainer|DPOTrainer|GRPOTrainer|PPOTrainer|nn\.Module|loss\.backward\(|optimizer\.step\("
     r"|diffusion|webui|\byolo|whisper|pyannote|sentence_transformers|ForCausalLM|gradio"
 )
+TRAINING = (  # words of training code: a text with one of them is about torch or a rival
+    r"\bcuda\b|\bcuda_|\bgpus?\b(?!\])|\bepochs?\b|checkpoint|\bckpts?\b|\.pt\b|\bfine-?tun"
+    r"|train(?:_\w{1,30})?\.py\b|(?:\b|_)eval(?:_\w{1,30})?\.py\b|finetune\w{0,30}\.py\b"
+    r"|\binfer(?:ence)?(?:_\w{1,30})?\.py\b|\btrain(?:ing)? (?:on|with|my|own|the|a)\b"
+    r"|\b(?:during|giving|start|started|when|while|before|own) train|\btraining\b"
+    r"|\bduring (?:evaluation|validation|inference|testing)\b"
+    r"|, in (?:train|forward|training_step|validate|evaluate|inference|collate\w{0,20})\b"
+    r"|\bforward(?: pass|\()|\bbatch_size\b|\bself\.(?:model|net|encoder|decoder|backbone)\b"
+    r"|\bmodels?[/\\]\w|[/\\]data_?sets?(?:[/\\]|\.py)|[/\\]data_?loaders?(?:[/\\]|\.py)"
+    r"|[ /\\]configs[/\\]|[/\\]networks?(?:[/\\]|\.py)|[/\\]losses(?:[/\\]|\.py)|\bhparams"
+    r"|\blora\b|\blora_|controlnet|tokenizers?\.|\bresnet|\bllama|\bmistral|\bqwen|\bunet|\bvae\b"
+    r"|'Tensor' object|\bmodel\.(?:eval|train|cuda|forward|half|generate)\(|pycocotools|\bcoco\b"
+    r"|\bgguf\b|\b(?:detect|predict)(?:_\w{1,30})?\.py\b|gt_(?:box|bbox|label|mask)e?s|\bkitti\b"
+)
+RIVALS = r"tensorflow|\btf\.|keras|\bjax|\bflax\b|mxnet|paddle|mindspore|theano|chainer|caffe\b"
+SUBJECTS = (TORCH, LIBRARIES, TRAINING, RIVALS)  # they only tell what a text is about
 LONGEST_SYMPTOM = 1000  # maximum length of a text to compare with symptoms
 JS_DATA = {
     "escapes": ESCAPES,
@@ -99,6 +115,8 @@ JS_DATA = {
     "device": DEVICE,
     "torch": TORCH,
     "libraries": LIBRARIES,
+    "training": TRAINING,
+    "rivals": RIVALS,
     "blanks": BLANKS,
     "prefix": PREFIX,
     "torch_version": TORCH_VERSION,
@@ -293,17 +311,15 @@ class Index:
         self._literals = list(patterns_of)
         self._automaton = _automaton(self._literals)
 
-    def likely(self, lowered: str) -> set[str]:
-        """The patterns of which the text, in lowercase, contains a literal."""
+    def likely(self, lowered: str) -> list[str]:
+        """The patterns of which the text, in lowercase, contains a literal, in a fixed order."""
         if self._automaton is None:
             indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
         else:
             matches = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
             indexes = {index for index, _, _ in matches}
-        return {
-            *self._always,
-            *(pattern for index in indexes for pattern in self._patterns_of[index]),
-        }
+        likely = (pattern for index in sorted(indexes) for pattern in self._patterns_of[index])
+        return list(dict.fromkeys([*self._always, *likely]))
 
 
 @lru_cache(maxsize=4)  # a program that explains many texts asks for the same patterns
@@ -330,6 +346,10 @@ class Patterns:
         flat = lines.replace("\n", " ").replace(END, "\n")  # gaps in patterns never match END
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
         for pattern in self._index.likely(flat.lower()):
+            if pattern in SUBJECTS:  # one match is enough
+                if pattern not in self.found and (match := _compiled(pattern).search(flat)):
+                    self.found[pattern] = Match(False, 0, 0, match.group(), "")
+                continue
             best, place = self.found.get(pattern), -1
             for match in _compiled(pattern).finditer(flat):
                 begin, end = match.span()
@@ -394,7 +414,7 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     in_groups = [pattern for group in causes.load() for _, pattern, _ in group.patterns]
     readings = [pattern for pattern, _ in READINGS]
-    patterns = Patterns([*messages, *in_groups, *readings, TORCH, LIBRARIES])
+    patterns = Patterns([*messages, *in_groups, *readings, *SUBJECTS])
     result = Scan(patterns.found)
     for window, since in _windows(text):
         patterns.search(window, since)
@@ -453,9 +473,17 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
 
 
 def _groups(found: dict[str, Match]) -> list[Group]:
-    """The messages that apply to the text: errors of Python itself only if the text names torch."""
-    is_about_torch = TORCH in found or LIBRARIES in found
-    return [group for group in causes.load() if is_about_torch or not group.is_general]
+    """The messages that apply to the text.
+
+    A message of Python itself applies if the text is about torch, or if its causes are the same in
+    every program.
+    """
+    is_about_torch = (
+        TORCH in found or LIBRARIES in found or (TRAINING in found and RIVALS not in found)
+    )
+    return [
+        group for group in causes.load() if is_about_torch or group.anywhere or not group.is_general
+    ]
 
 
 def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:

@@ -150,6 +150,28 @@ def batches(given: str, wanted: str) -> str:
     return ""
 
 
+def elements(shape: str, size: str) -> str:
+    """Explains the shape that view() or reshape() is given, and the number of elements."""
+    sizes = [int(number) for number in re.findall(r"-?\d+", shape)]
+    product, n = abs(math.prod(sizes)), int(size)
+    if -1 in sizes:
+        if product and n % product:
+            return f"{n} is not a multiple of {product}, the product of the other numbers."
+        return ""
+    if product and n == 3 * product:
+        return (
+            "the input has 3 times as many numbers as the shape, as an image with three channels "
+            "in place of one: convert('L'), or x[..., 0]."
+        )
+    rest = product // sizes[0] if sizes and sizes[0] else 0
+    if rest > 1 and 0 < n < product and n % rest == 0:
+        return (
+            f"the input has {n // rest} rows of {rest} numbers, and the shape names {sizes[0]}: "
+            "write -1 in place of the first number if it is the batch size."
+        )
+    return ""
+
+
 def _sizes(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text)]
 
@@ -203,6 +225,7 @@ READINGS: list[tuple[str, Callable[..., str]]] = [
         r"Expected input batch_size \((\d{1,9})\) to match target batch_size \((\d{1,9})\)",
         batches,
     ),
+    (r"shape '\[([-\d, ]{1,60})\]' is invalid for input of size (\d{1,12})", elements),
 ]
 
 

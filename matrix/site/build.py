@@ -335,6 +335,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
                 "texts": group.texts,
                 "raised": group.was_raised,
                 "general": group.is_general,
+                "anywhere": group.anywhere,
                 "order": group.order,
                 "keywords": group.keywords,
                 "causes": [_part(cause, shown=False) for cause in group.causes],

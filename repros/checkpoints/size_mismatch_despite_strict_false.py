@@ -9,6 +9,7 @@
 # messages = ['size mismatch for \S{1,200}: copying a param with shape ']
 # elsewhere = [
 #     'size mismatch for \S{1,200}: copying a param of ',
+#     'Error\(s\) in loading state_dict for \w{1,60}: size mismatch for ',
 #     "While copying the parameter named .{1,200}?, whose dimensions in the model are",
 # ]
 # origin = "design"

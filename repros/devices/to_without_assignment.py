@@ -12,6 +12,9 @@
 # ]
 # elsewhere = [
 #     "found at least two devices",
+#     "but expected them to be on GPU \\(while checking arguments",
+#     "stft input and window must be on the same device",
+#     'expected (?:backend|device) \w{3,4} and dtype \w{3,8} but got (?:backend|device) \w{3,4} and dtype',
 #     "Passed CPU tensor to MPS op",
 #     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
 #     'Input type \((?:torch\.|CPU)\w{1,20}\) and weight type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) should be the same',

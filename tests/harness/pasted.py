@@ -124,6 +124,7 @@ LOADING = (
 STACK = "RuntimeError: stack expects each tensor to be equal size, but got [{}] at entry 0 and [{}] at entry 13"
 CONV = "RuntimeError: Given groups=1, weight of size [{}], expected input[{}] to have {} channels, but got {} channels instead"
 BATCH = "ValueError: Expected input batch_size ({}) to match target batch_size ({})."
+VIEW = "RuntimeError: shape '[{}]' is invalid for input of size {}"
 # (text, a part of the sentence)
 READ = [
     (NEW_OOM.format("1.70 GiB", "6.00 GiB", "0 bytes", "2.93 GiB", "2.30 GiB"), "fragmentation: "),
@@ -217,9 +218,16 @@ READ = [
     (CONV.format("16, 3, 3, 3", "1, 345, 514, 3", 3, 345), "x.permute(0, 3, 1, 2).contiguous()"),
     (CONV.format("16, 8, 3", "4, 100, 8", 8, 100), "x.permute(0, 2, 1).contiguous()"),
     (BATCH.format(324, 4), "324 = 81 x 4"),
+    (VIEW.format("1, 131072", 393216), "3 times as many numbers"),
+    (VIEW.format("16, 400", 2000), "5 rows of 400 numbers, and the shape names 16"),
+    (VIEW.format("5, 1, -1", 26112), "26112 is not a multiple of 5"),
     (BATCH.format(4, 12), "each sample has 3 targets"),
 ]
 NOT_READ = [  # near misses, whose numbers have no meaning
+    VIEW.format("16, 400", 2001),  # not whole rows
+    VIEW.format("16, 1", 15),  # rows of one number
+    VIEW.format("16, 400", 0),
+    VIEW.format("0, 400", 15),
     TARGET.format("32", "16"),
     TARGET.format("32, 2", "32"),
     STACK.format("17", "9, 2"),

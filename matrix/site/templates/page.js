@@ -130,8 +130,9 @@ function ofGroup(group, match, named, found, readings, data) {
 function find(text, data) {
   const lines = clean(text, data);
   const inGroups = data.causes.flatMap((group) => [...group.texts, ...group.causes.flatMap(({ supports, excludes }) => [supports, excludes])]);
-  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean), data.torch, data.libraries], data);
-  const groups = data.causes.filter((group) => found.has(data.torch) || found.has(data.libraries) || !group.general);
+  const found = search(lines, [...data.entries.flatMap((entry) => entry.messages), ...inGroups.filter(Boolean), data.torch, data.libraries, data.training, data.rivals], data);
+  const about = found.has(data.torch) || found.has(data.libraries) || (found.has(data.training) && !found.has(data.rivals));
+  const groups = data.causes.filter((group) => about || group.anywhere || !group.general);
   const least = (patterns) => patterns.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
   let matches = new Map(data.entries.map((one) => [one.id, least(one.messages)]).filter(([, match]) => match));
   const inTexts = groups.some((group) => group.texts.some((pattern) => found.has(pattern)));
@@ -236,6 +237,19 @@ const READINGS = {
       return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).contiguous().`;
     }
     return wanted === "3" && ["1", "4"].includes(given) ? 'gray or transparent images: load them with image.convert("RGB").' : "";
+  },
+  elements(shape, size) {
+    const sizes = (shape.match(/-?\d+/g) || []).map(Number);
+    const [product, n] = [Math.abs(sizes.reduce((all, one) => all * one, 1)), Number(size)];
+    if (sizes.includes(-1)) return product && n % product ? `${n} is not a multiple of ${product}, the product of the other numbers.` : "";
+    if (product && n === 3 * product) {
+      return "the input has 3 times as many numbers as the shape, as an image with three channels in place of one: convert('L'), or x[..., 0].";
+    }
+    const rest = sizes[0] ? product / sizes[0] : 0;
+    if (rest > 1 && 0 < n && n < product && n % rest === 0) {
+      return `the input has ${n / rest} rows of ${rest} numbers, and the shape names ${sizes[0]}: write -1 in place of the first number if it is the batch size.`;
+    }
+    return "";
   },
   batches(given, wanted) {
     const [a, b] = [Number(given), Number(wanted)];

@@ -126,7 +126,7 @@ def find(monkeypatch, count):
 
 def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatch):
     asked = find(monkeypatch, 5)
-    result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
+    result = call("explain", "step 1\nKeyError: 'a loss of its own'\nbye\n")
     assert asked == ["KeyError: 'a loss of its own'"]
     assert result.exit_code == 1
     guessed = result.output.split("The closest entries by their words (guesses):\n")[1].splitlines()
@@ -209,7 +209,7 @@ def test_the_keys_of_the_json_are_a_promise():
 
 def test_the_json_of_what_nothing_fits_has_the_guesses_and_status_1(monkeypatch):
     find(monkeypatch, 2)
-    result = call("explain", "--json", READ[-1][0].replace("match", "meet") + "\nKeyError: 1")
+    result = call("explain", "--json", READ[-1][0].replace("match", "meet") + "\nOddError: 1")
     assert result.exit_code == 1
     found = json.loads(result.output)
     assert (found["answers"], found["torch"]) == ([], None)

@@ -129,4 +129,4 @@ def test_bash_completes_an_id(tmp_path):
         cwd=catalog.ROOT,
     )
     assert status == 0
-    assert f"\n{TWICE}\nunscale_() in every batch" in output, output
+    assert f"\n{TWICE}\nCalling unscale_() for each batch" in output, output

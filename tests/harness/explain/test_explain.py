@@ -110,6 +110,40 @@ def test_other_errors_get_no_answer(error):
     assert found(error["text"]) == []
 
 
+NOTHING_TO_INDEX = "TypeError: 'NoneType' object is not subscriptable"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_explained"),
+    [
+        (NOTHING_TO_INDEX, False),
+        (f"PyTorch version: 2.4.1\n{NOTHING_TO_INDEX}", True),
+        (f'  File "train_gan.py", line 3, in <module>\n{NOTHING_TO_INDEX}', True),
+        (f'  File "run.py", line 3, in forward\n{NOTHING_TO_INDEX}', True),
+        (f"Epoch 3 of 10\n{NOTHING_TO_INDEX}", True),
+        # training code of another library, and words that are only part of other words
+        (f'  File "train.py", line 3, in <module>\nimport tensorflow\n{NOTHING_TO_INDEX}', False),
+        (f"Epoch 3 of 10, keras\n{NOTHING_TO_INDEX}", False),
+        (f"Epoch 3 of 10, keras, torch\n{NOTHING_TO_INDEX}", True),
+        (f"constraint.py, epochal\n{NOTHING_TO_INDEX}", False),
+    ],
+)
+def test_errors_of_python_are_explained_in_training_code_of_torch(text, is_explained):
+    assert bool(found(text)) == is_explained
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ModuleNotFoundError: No module named 'yaml'", "no-module-named-of-a-package"),
+        ("TypeError: fit() got an unexpected keyword argument 'x'", "unexpected-keyword-argument"),
+        ("AttributeError: 'Meshes' object has no attribute 'turn'", "object-has-no-attribute"),
+    ],
+)
+def test_errors_with_the_same_causes_everywhere_are_explained_in_every_program(text, name):
+    assert [answer.name for answer in explain.find(text, REPRODUCERS)] == [name]
+
+
 @pytest.mark.parametrize(
     ("text", "version"),
     [
@@ -632,12 +666,12 @@ def test_what_is_tried_is_every_pattern_with_a_text_of_its_own_in_it():
         expected = {
             one for one in PATTERNS if any(literal in text for literal in explain.literals(one))
         }
-        assert index.likely(text) == expected
+        assert set(index.likely(text)) == expected
 
 
 def test_texts_that_overlap_are_all_found():
     index = explain.Index(["abcdef", "cdefgh", "bcdefg", "abcdefgh", "f+ unknown|abcdef", ".*"])
-    assert index.likely("xabcdefghx") == {
+    assert set(index.likely("xabcdefghx")) == {
         "abcdef",
         "cdefgh",
         "bcdefg",
@@ -645,7 +679,7 @@ def test_texts_that_overlap_are_all_found():
         "f+ unknown|abcdef",
         ".*",
     }
-    assert index.likely("nothing") == {".*"}
+    assert set(index.likely("nothing")) == {".*"}
 
 
 def copies_with_messages_of_their_own(count):

@@ -280,7 +280,9 @@ def render(
         "",
         "`tests/trials/demand/open.jsonl` has the query of each thread. The writers of messages read one part of the",
         "threads, and not the other, which is *sealed*: it was drawn on 2026-11-28, while other readers wrote messages for",
-        "threads of their own. The file also has an earlier sample of 70 threads, whose answers were judged on 2026-11-27:",
+        "threads of their own. For the part that they read, the writers also named the right ones among the causes that",
+        "they added; nobody has done this for the sealed part, so its answers without the right cause include causes that",
+        "no reader has judged. The file also has an earlier sample of 70 threads, whose answers were judged on 2026-11-27:",
         "44 % answered, and of the 35 settled 40 % with the right cause among the first three, 6 % answered without it.",
         "",
         table(
