@@ -30,9 +30,10 @@ torch.nn.functional.scaled_dot_product_attention). In nn.MultiheadAttention and 
 layers, True in key_padding_mask or attn_mask means that the key is ignored (docs:
 torch.nn.MultiheadAttention). So a mask that is made for one must be inverted for the other. For a
 sample without padding, the mask is all False, and the wrong line returns NaN or, in newer releases,
-zeros (NaN in 2.3, zeros in 2.13). Both add a float mask to the scores, so leave it unchanged; ~
-raises TypeError for it. [:, None, None] fits q of shape [N, heads, L, E] and padding of shape [N,
-S]; for q of shape [N, L, E], write [:, None].
+zeros (NaN in 2.3, zeros in 2.13). The right line does the same for a sample that is all padding:
+leave such samples out. Both add a float mask to the scores, so leave it unchanged; ~ raises
+TypeError for it. [:, None, None] fits q of shape [N, heads, L, E] and padding of shape [N, S]; for
+q of shape [N, L, E], write [:, None].
 """
 
 import torch

@@ -40,7 +40,8 @@ In Python, load the state dict with torch.load() and load_state_dict() instead, 
 corrected code is for other programs, and newer releases warn that torch.jit is deprecated. Give the
 scripted model its own path, or it replaces the checkpoint. A scripted model keeps its mode, so
 eval() is needed after loading. If torch.jit.script() rejects the model,
-torch.jit.trace(model.eval(), example) records one run of it (CrayLabs/SmartSim#405).
+torch.jit.trace(model.eval(), example) records one run of it (CrayLabs/SmartSim#405); call
+model.train() before training continues.
 """
 
 import os

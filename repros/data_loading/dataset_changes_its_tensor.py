@@ -35,8 +35,9 @@ it, and so on.
 Indexing a tensor with a number returns a view that shares its memory (docs: tensor views), as does
 indexing a NumPy array. Operators such as -= and methods such as sub_(), as well as an assignment to
 row[...], write to the dataset. Forked workers write to their own copy, so num_workers > 0 hides the
-failure (facebookresearch/pycls#21) as long as each epoch starts new ones: with
-persistent_workers=True, it reappears. Spawned workers share a tensor's memory and hide nothing.
+failure (facebookresearch/pycls#21) as long as each epoch starts new ones and reads each row once:
+with persistent_workers=True, or a sampler that draws a row twice, it reappears. Spawned workers
+share a tensor's memory and hide nothing.
 """
 
 import torch

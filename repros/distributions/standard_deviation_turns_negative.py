@@ -53,11 +53,13 @@ validation is off, sample() fails in torch.normal() instead (leggedrobotics/rsl_
 parameter causes the same messages (mujocolab/mjlab#291), so print the standard deviation first.
 
 The corrected code learns the logarithm, whose exp() is positive (leggedrobotics/rsl_rl#67), in
-float32 down to -103. If actions without noise drive it lower, bound it with clamp(min=-20). To
-convert an old checkpoint, store the logarithm of std as log_std. If a network computes the standard
-deviation for each input, softplus() grows more slowly (leggedrobotics/rsl_rl#67). With
-std.clamp(min=1e-6), as in unitreerobotics/unitree_rl_mjlab#8, a parameter below zero gets no
-gradient, so the standard deviation stays at 1e-6.
+float32 down to -103. If actions without noise drive it lower, call policy.log_std.clamp_(min=-5)
+under torch.no_grad() after each step. With log_std.clamp() in forward(), a value below the bound
+gets no gradient and stays there. To convert an old checkpoint, store the logarithm of std as
+log_std. If a network computes the standard deviation for each input, softplus() grows more slowly
+(leggedrobotics/rsl_rl#67). The same happens with std.clamp(min=1e-6), as in
+unitreerobotics/unitree_rl_mjlab#8: a parameter below zero stays there, and the standard deviation
+is 1e-6.
 """
 
 import torch
