@@ -36,7 +36,8 @@ small updates are rounded away. Casting back to float32 does not restore the los
 
 The corrected lines are for an optimizer that creates its state in float32 itself. torch's own
 optimizers create their state in the dtype of the weights, except for mu_product of NAdam and eta
-and mu of ASGD. Adam raises an error if float32 averages meet bfloat16 weights. State in nested
+and mu of ASGD. Adam raises an error if the dtypes of its averages and its weights differ, such as
+after loading a bfloat16 checkpoint for float32 weights with these lines. State in nested
 dictionaries needs the same treatment.
 """
 
