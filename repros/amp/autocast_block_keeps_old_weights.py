@@ -36,12 +36,11 @@ autocast keeps the low-precision copy of each float32 weight that requires a gra
 the copies at the end of the outermost block (aten/src/ATen/autocast_mode.cpp, pytorch#63552).
 Inside the block, the model therefore computes with the weights of the first step. A block around
 the forward alone has no effect if a decorator or a caller has opened another block. The weights of
-norms and embeddings, which autocast does not cast, do train. So do weights that are used through a
-view, as in x @ w.t() or einsum(), and weights that are computed, as by weight_norm(). Of a tied
-embedding, only the lookup sees the new values. Weights that load_state_dict() or a moving average
-changes inside the block remain unused in the same way (X-GenGroup/Flow-Factory#186).
-torch.autocast(..., cache_enabled=False) for all blocks is another fix. It casts a weight again for
-each use.
+norms and embeddings, which autocast does not cast, do train. So do weights used through a view, as
+in x @ w.t() or einsum(), and computed weights, as those of weight_norm(). Of a tied embedding, only
+the lookup uses the new values. Weights that load_state_dict() or a moving average changes inside
+the block remain unused in the same way (X-GenGroup/Flow-Factory#186). torch.autocast(...,
+cache_enabled=False) for all blocks is another fix. It casts a weight again for each use.
 """
 
 import torch
