@@ -23,8 +23,9 @@
 Float targets of the logits' shape count as class probabilities (docs: torch.nn.CrossEntropyLoss),
 and torch does not check that they sum to 1. A softmax distributes one probability over the classes.
 binary_cross_entropy_with_logits() decides on each class separately, so predict with logits > 0
-instead of argmax(). Its mean is taken over all numbers, not over the rows, so the loss and the
-gradients are smaller. For rare labels, pos_weight may help. Both functions reject integer targets.
+instead of argmax(). If the model ends in a softmax, remove it, because its outputs are all above 0.
+The mean of the loss is taken over all numbers, not over the rows, so the loss and the gradients are
+smaller. For rare labels, pos_weight may help. Both functions reject integer targets.
 """
 
 import torch

@@ -26,9 +26,10 @@ An assignment gives the name to another tensor and leaves the tensor in the mode
 holds for parameter = parameter * mask, parameter = torch.zeros_like(parameter) and any other
 expression that makes a new tensor (YU1ut/MixMatch-pytorch#23). copy_() changes the values in place,
 so the optimizer, tied weights and views still refer to the tensor. Do not write parameter.data =
-mean.data: both models would share one tensor afterwards. Buffers, such as the statistics of
-BatchNorm, need a loop over buffers(), or model.load_state_dict(ema.state_dict()), which copies
-both. The own weights of the model are lost: to evaluate ema during training, call ema instead.
+mean.data: both models would share one tensor afterwards. zip() stops at the end of the shorter
+model without an error. Buffers, such as the statistics of BatchNorm, need a loop over buffers(), or
+model.load_state_dict(ema.state_dict()), which copies both. The own weights of the model are lost:
+to evaluate ema during training, call ema instead.
 """
 
 import torch

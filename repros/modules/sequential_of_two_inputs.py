@@ -41,8 +41,10 @@ layers like a Sequential, so a checkpoint's keys do not change. If the layers ha
 OrderedDict or add_module(), use a ModuleDict instead, and loop over its values().
 
 If another class is named in front of forward(), look at its signature: the caller passes more than
-the class accepts. In the corrected loop, call layers that do not need the mask as layer(x). A tuple
-(x, mask) as the only input works if every layer, even an activation, accepts and returns a pair.
+the class accepts. In the corrected loop, call layers that do not need the mask as layer(x). Pass a
+padding mask to a TransformerEncoderLayer as src_key_padding_mask=mask: its second input is
+src_mask, and no error is raised if the batch size equals the length. A tuple (x, mask) as the only
+input works if every layer, even an activation, accepts and returns a pair.
 """
 
 import torch

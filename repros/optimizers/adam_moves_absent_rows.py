@@ -27,9 +27,10 @@ momentum, updates all rows with their running averages, which decay only slowly.
 the absent rows. With sparse=True, the gradient contains only the rows of the batch, and SparseAdam
 updates only those rows (docs: torch.optim.SparseAdam). SparseAdam accepts only sparse gradients and
 has no weight decay, so give all other parameters to a separate optimizer. It rejects an embedding
-that is also the weight of a Linear, whose gradient is dense. In newer releases, clip_grad_norm_()
-rejects sparse gradients (see numerics/clip_rejects_sparse_gradients). For most models, moving
-absent rows is harmless. A padding_idx row of zeros does not move.
+that is also the weight of a Linear, whose gradient is dense. clip_grad_value_() rejects sparse
+gradients, and in newer releases clip_grad_norm_() does too (see
+numerics/clip_rejects_sparse_gradients). For most models, moving absent rows is harmless. A
+padding_idx row of zeros does not move.
 """
 
 import torch

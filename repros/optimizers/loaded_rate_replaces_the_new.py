@@ -27,11 +27,14 @@
 
 An optimizer's state includes its groups' options, such as lr, weight_decay and betas, and
 load_state_dict() restores them all (docs: torch.optim.Optimizer.load_state_dict). After loading,
-set what should change in each group. A scheduler such as LambdaLR returns to the old rate, because
-it computes the rates from the groups' initial_lr, which is loaded too if a scheduler set it: call
-group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. The
-scheduler's own load_state_dict() brings the old rate back, as base_lrs. If the groups have
-different rates, set each rate.
+set what should change in each group. If the groups have different rates, set each rate.
+
+A scheduler such as LambdaLR returns to the old rate, because it computes the rates from the groups'
+initial_lr, which is loaded too if a scheduler set it. For a new schedule, call
+group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. To continue a
+schedule, create the scheduler and load its state before the loop, and then set scheduler.base_lrs
+to the new rates, because loading restores the old ones. In the other order, LinearLR and ConstantLR
+multiply the new rate by their factor for good. OneCycleLR keeps its old rates in each order.
 """
 
 import torch
