@@ -152,28 +152,81 @@ def test_the_page_has_a_row_for_every_rule() -> None:
     assert rows == [(reproducer.id, reproducer.rule) for reproducer in RULED], trial.TABLE
 
 
-def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
-    clone, cache = tmp_path / "mirrors/o+n", tmp_path / "cache"
-    clone.mkdir(parents=True)
+def committed(folder: Path, **files: str) -> str:
+    """Commits these files in a git repository, and returns the commit."""
 
     def git(*arguments: str) -> str:
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]
         done = subprocess.run(
-            ["git", *own, *arguments], cwd=clone, check=True, capture_output=True, text=True
+            ["git", *own, *arguments], cwd=folder, check=True, capture_output=True, text=True
         )
         return done.stdout.strip()
 
+    folder.mkdir(parents=True, exist_ok=True)
     git("init")
-    (clone / "a.py").write_text("old\n", encoding="utf-8")
-    git("add", "a.py")
-    git("commit", "-m", "one")
-    commit = git("rev-parse", "HEAD")
-    (clone / "a.py").write_text("new\n", encoding="utf-8")
-    git("commit", "-am", "two")
-    (clone / "repo").symlink_to(clone)
-    assert trial.source(("o/n", commit, "a.py"), tmp_path / "mirrors", cache) == "old\n"
-    assert trial.source(("o/n", commit, "a.py"), None, cache) == "old\n"  # kept
+    for stem, text in files.items():
+        (folder / f"{stem}.py").write_text(text, encoding="utf-8")
+    git("add", ".")
+    git("commit", "-m", "change")
+    return git("rev-parse", "HEAD")
+
+
+def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
+    mirrors, cache = tmp_path / "mirrors", tmp_path / "cache"
+    commit = committed(mirrors / "o+n/repo", a="old\n", b="beside\n")
+    committed(mirrors / "o+n/repo", a="new\n")
+    file = trial.source(("o/n", commit, "a.py"), mirrors, cache)
+    assert file.read_text(encoding="utf-8") == "old\n"
+    assert file.with_name("b.py").read_text(encoding="utf-8") == "beside\n"
+    assert trial.source(("o/n", commit, "a.py"), None, cache) == file  # kept
     with pytest.raises(NotMeasured, match="no clone of o/other"):
-        trial.source(("o/other", commit, "a.py"), tmp_path / "mirrors", cache)
-    with pytest.raises(NotMeasured, match="git show"):
-        trial.source(("o/n", commit, "b.py"), tmp_path / "mirrors", cache)
+        trial.source(("o/other", commit, "a.py"), mirrors, cache)
+    with pytest.raises(NotMeasured, match="no c.py in o/n"):
+        trial.source(("o/n", commit, "c.py"), mirrors, cache)
+
+
+def test_only_the_python_files_of_a_commit_are_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote, cache = tmp_path / "remote", tmp_path / "cache"
+    committed(remote, a="one\n", b="two\n")
+    (remote / "large.bin").write_bytes(b"0")
+    commit = committed(remote)
+    for option in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        trial._git("-C", str(remote), "config", option, "true")
+    own = cache / "o+n.git"
+    trial._git("init", "--quiet", "--bare", str(own))
+    for key, value in (("url", remote.as_uri()), ("promisor", "true")):
+        trial._git("--git-dir", str(own), "config", f"remote.origin.{key}", value)
+    monkeypatch.setenv("GIT_NO_LAZY_FETCH", "1")  # since git 2.45
+    file = trial.source(("o/n", commit, "b.py"), None, cache)
+    assert sorted(path.name for path in file.parent.iterdir()) == ["a.py", "b.py"]
+    missing = trial._git(
+        *("--git-dir", str(own), "rev-list", "--objects", "--missing=print", commit)
+    )
+    assert missing.count(b"?") == 1
+
+
+def test_rules_read_the_files_around_a_place(tmp_path: Path) -> None:
+    train = """\
+import torch
+from model import Net
+
+def train(x, y):
+    model = Net()
+    loss = torch.nn.CrossEntropyLoss()(model(x), y)
+    loss.backward()
+"""
+    model = """\
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+"""
+    mirrors = tmp_path / "mirrors"
+    commit = committed(mirrors / "o+n/repo", train=train, model=model)
+    place = label(line=6, path="train.py", id="loss/softmax_before_cross_entropy")
+    places = [place._replace(commit=commit)]
+    findings = trial.scanned(places, scanning.rules(RULED), mirrors, tmp_path / "cache")
+    assert list(trial.paired(places, findings)) == places
