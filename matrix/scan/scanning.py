@@ -27,7 +27,7 @@ SECONDS = 10.0  # CPU time that the rules may use for one file
 LONGEST = 14_000  # maximum bits of an integer, because Python does not print more than 4300 digits
 FEW = 40  # reading up to this many files is faster than starting processes
 CRASHES = sys.version_info < (3, 11)  # Python crashes on code that is nested too deeply
-_TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
+_TORCH = re.compile(r"torch|lightning|accelerat|--local_rank", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # in the text of a finding
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")
 

@@ -654,3 +654,10 @@ def test_a_rule_that_fails_costs_its_file_alone(tmp_path, monkeypatch):
     ((path, why),) = passed
     assert path.name == "b.py"
     assert why == f"the rule {RULES[0].id} failed: KeyError: 'odd': please report it"
+
+
+def test_a_file_that_only_parses_the_local_rank_is_read(tmp_path):
+    path = tmp_path / "options.py"
+    path.write_text("parser.add_argument('--local_rank', type=int)\nparser.parse_args()\n")
+    _, findings, _ = scanning.scan_file(path, scanning.rules(catalog.load()))
+    assert [finding.id for finding in findings] == ["distributed/local_rank_with_a_hyphen"]
