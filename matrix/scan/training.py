@@ -499,18 +499,18 @@ def resumes(code: Code) -> bool:
     continues = (
         bool(used & RESUMES)
         or any("resume" in function.name for function in code.all(ast.FunctionDef))
-        or any(_starts_later(loop) for loop in code.all(ast.For))
+        or any(_starts_later(code, loop) for loop in code.all(ast.For))
     )
     return continues and any(file.calls.get("backward") for file in around(code, ".backward("))
 
 
-def _starts_later(loop: ast.For) -> bool:
+def _starts_later(code: Code, loop: ast.For) -> bool:
     """True for `for epoch in range(start, end)`, whose start is not a number."""
     over = loop.iter
     return (
         isinstance(over, ast.Call)
         and last_name(over.func) in ("range", "trange")
         and len(over.args) > 1
-        and constant(over.args[0]) is None
+        and constant(code.value(over.args[0])) is None
         and "epoch" in source(loop.target)
     )
