@@ -228,3 +228,30 @@ def test_a_data_set_of_another_file_may_shuffle_its_rows(tmp_path, line, finds):
         train_loader = DataLoader(rows, batch_size=8, shuffle=False)
     """
     assert found(tmp_path, {"rows.py": rows, "train.py": train}) == finds
+
+
+def test_a_script_that_saves_its_own_epochs_does_not_rely_on_another_script(tmp_path):
+    files = {
+        "train.py": """
+            import torch
+
+            def trains(model, loader, criterion, args):
+                optimizer = torch.optim.Adam(model.parameters())
+                start_epoch = 0
+                if args.resume:
+                    checkpoint = torch.load("last.pt")
+                    model.load_state_dict(checkpoint["model"])
+                    start_epoch = checkpoint["epoch"]
+                for epoch in range(start_epoch, 9):
+                    for x, y in loader:
+                        criterion(model(x), y).backward()
+                        optimizer.step()
+                    state = {"model": model.state_dict(), "epoch": epoch}
+                    torch.save(state, "last.pt")
+            """,
+        "other.py": "import torch\ntorch.save({'optimizer': optimizer.state_dict()}, 'other.pt')",
+    }
+    lost = "checkpoints/resume_without_optimizer_state"
+    assert lost in found(tmp_path, dict(files), "train.py")
+    files["train.py"] = files["train.py"].replace("torch.save(state", "other.save(state")
+    assert lost not in found(tmp_path, files, "train.py")

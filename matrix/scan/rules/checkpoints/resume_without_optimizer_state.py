@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, constant, last_name, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, receiver, source
 from ...project import around
 from ...training import is_fragment, is_optimizer, is_scheduler, resumes
 from .. import needs
@@ -12,7 +12,10 @@ from .shared import is_written_before
 
 @needs("load_state_dict(")
 def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
-    if not resumes(code) or any(_keeps_the_state(file) for file in around(code, "optim")):
+    if not resumes(code):
+        return
+    files = [code] if _saves_its_epochs(code) else around(code, "optim")
+    if any(_keeps_the_state(file) for file in files):
         return
     for call in code.calls.get("load_state_dict", ()):
         model = receiver(call)
@@ -27,6 +30,21 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
                 "the optimizer",
             )
             return
+
+
+def _saves_its_epochs(code: Code) -> bool:
+    """True if the file itself saves a dict with an epoch, so its checkpoint is its own."""
+    saved = [
+        code.value(argument(call, 0, "obj"))
+        for call in code.calls.get("save", ())
+        if code.full(call.func) == "torch.save"
+    ]
+    return any(
+        constant(key) == "epoch"
+        for state in saved
+        if isinstance(state, ast.Dict)
+        for key in state.keys
+    )
 
 
 def _keeps_the_state(code: Code) -> bool:
