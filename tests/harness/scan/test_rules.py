@@ -103,3 +103,29 @@ def test_the_words_that_a_rule_needs_are_all_in_what_it_finds(rule):
     for hit in found:
         line = text.split("\n")[hit.node.lineno - 1]
         assert line.endswith(f"# finds {function.__name__}")
+
+
+@pytest.mark.parametrize(
+    ("index", "advice"),
+    [
+        ("::-1", "use x.flip(0)"),
+        (":, ::-1", "use x.flip(1)"),
+        ("..., ::-1", "use x.flip(-1)"),
+        ("..., ::-1, :", "use x.flip(-2)"),
+        (":, ::-1, ::-1", "use x.flip(1, 2)"),
+        ("None, ::-1", "index x.flip(0) instead"),
+        ("0, ::-1", "index x.flip(1) instead"),
+        ("::-2", "index x.flip(0) instead"),
+    ],
+)
+def test_a_negative_step_names_the_dimension_to_flip(index, advice):
+    text = f"import torch\nx = torch.zeros(6, 3, 4)\ny = x[{index}]\n"
+    (found,) = scanning.scan_text(text, RULES)
+    assert advice in found.what
+
+
+def test_the_number_of_a_size_keeps_its_type():
+    text = "import torch\nx = y / torch.{}(2)\n"
+    for kind, number in (("Tensor", "2.0"), ("FloatTensor", "2.0"), ("LongTensor", "2")):
+        (found,) = scanning.scan_text(text.format(kind), RULES)
+        assert f"torch.tensor({number})" in found.what

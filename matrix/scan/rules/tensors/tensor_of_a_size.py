@@ -16,9 +16,10 @@ def tensor_of_a_size(code: Code) -> Iterator[Hit]:
             continue
         size = constant(call.args[0])
         if isinstance(size, int) and not isinstance(size, bool) and not _is_filled(code, call):
+            value = size if last_name(call.func) == "LongTensor" else float(size)
             yield Hit(
                 call,
-                f"{source(call)} has {size} uninitialized numbers; torch.tensor({size}) is the "
+                f"{source(call)} has {size} uninitialized numbers; torch.tensor({value}) is the "
                 "number",
             )
 

@@ -7,7 +7,9 @@ def turns(rows):
     y = torch.zeros(3, 4).to("cuda")
     first = x[::-1]  # finds negative_step
     second = y[:, ::-1]  # finds negative_step
-    return first, second
+    third = y[..., ::-1]  # finds negative_step
+    fourth = y[None, ::-2]  # finds negative_step
+    return first, second, third, fourth
 
 
 def turns_others(rows):
