@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, last_name, path, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, path, place, receiver, source
 from ...training import creating_call, is_fragment
 from .. import needs
 
@@ -16,7 +16,12 @@ def hidden_state_is_viewed_by_sample(code: Code) -> Iterator[Hit]:
     for call in (call for name in ("view", "reshape") for call in code.calls.get(name, ())):
         state = path(receiver(call))
         layer = states.get((code.function(call), state))
-        if layer is None or len(call.args) != 2 or constant(call.args[1]) != -1:
+        if (
+            layer is None
+            or _is_replaced(code, call, state)
+            or len(call.args) != 2
+            or constant(call.args[1]) != -1
+        ):
             continue
         if constant(call.args[0]) is None and "num_layers" not in source(call.args[0]):
             yield Hit(
@@ -46,6 +51,19 @@ def _states(code: Code) -> dict[tuple[ast.AST, str], str]:
         if path(state):
             found[code.function(assignment), path(state)] = path(call.func)
     return found
+
+
+def _is_replaced(code: Code, call: ast.Call, state: str) -> bool:
+    """True if the latest assignment before the call gives the name another tensor than a state."""
+    function, latest = code.function(call), None
+    for assignment in code.all(ast.Assign):
+        if code.function(assignment) is not function or place(assignment) >= place(call):
+            continue
+        parts = [part for target in assignment.targets for part in ast.walk(target)]
+        is_later = latest is None or place(assignment) > place(latest)
+        if is_later and any(path(part) == state for part in parts):
+            latest = assignment
+    return latest is not None and not isinstance(latest.targets[0], ast.Tuple)
 
 
 def _has_several(maker: ast.Call) -> bool:

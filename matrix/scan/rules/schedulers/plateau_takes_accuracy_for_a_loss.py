@@ -8,7 +8,7 @@ from ...training import creating_call
 from .. import needs
 
 RISING = frozenset("acc accuracy f1 auc auroc dice iou miou map bleu psnr ssim".split())
-FALLING = frozenset("loss error err neg inverse perplexity ppl wer cer mae mse".split())
+FALLING = frozenset("loss error err neg negative inverse perplexity ppl wer cer mae mse".split())
 
 
 @needs("ReduceLROnPlateau", ".step(")

@@ -22,3 +22,15 @@ class Classifier(nn.Module):
         first = h.view(len(x), -1)
         _, (hidden, _) = self.lstm(x)
         return first, torch.cat([hidden[-2], hidden[-1]], 1), x.view(len(x), -1)
+
+    def in_two_lines(self, x):
+        output, (h, c) = self.lstm(x)
+        h = h.transpose(0, 1)
+        _, state = self.gru(x)
+        state = torch.cat([state[-2], state[-1]], 1)
+        return h.reshape(len(x), -1), state.view(len(x), -1)
+
+    def again(self, x):
+        h = x.new_zeros(4, len(x), 8)
+        _, (h, c) = self.lstm(x, (h, h))
+        return h.view(len(x), -1)  # finds hidden_state_is_viewed_by_sample
