@@ -24,7 +24,8 @@
 """The output has the expected shape, and the backward pass works, but the weights are misaligned.
 
 forward() checked the input only if an initial state was passed, and the kernel did not check it
-(pytorch#114874). The kernel read the weights, which are stored in rows of 13, as rows of 12. Other
+(pytorch#114874). In float32 and bfloat16, without proj_size, the kernel read the weights, which are
+stored in rows of 13, as rows of 12. In float64 and float16, the matrix product failed. Other
 releases raise a RuntimeError that names both sizes, except for packed sequences: see
 rnn/packed_lstm_accepts_another_input_size. Either size may be wrong: if a column is missing, a
 smaller LSTM hides this mistake.
