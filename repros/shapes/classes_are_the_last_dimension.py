@@ -33,7 +33,9 @@ the loss is wrong.
 logits.flatten(0, 1) with labels.flatten() gives the same mean. However, if the logits are [time,
 batch, classes] and the labels [batch, time], it silently pairs them wrongly. A view() or reshape()
 to [batch, classes, time] also removes the error, but does not move the axes: see
-modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1, 1).
+modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1, 1). If the
+message ends with one number, as in got [2], there is one label per sequence: the transpose does not
+help, so reduce the logits to [batch, classes] first.
 """
 
 import math

@@ -38,7 +38,8 @@ shapes (torch/optim/optimizer.py). So the old head's momentum is assigned to the
 first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
-momentum. A new layer of the old shape gets the old momentum. For a different task, do not load the
+momentum. A new layer of the old shape gets the old momentum. load_state_dict() also restores the
+learning rates and other options of the checkpoint (torch/optim/optimizer.py). For a different task, do not load the
 optimizer's checkpoint at all (neuralmagic/sparseml#1358). The same applies to Adafactor and LBFGS,
 which keep state of other shapes (torch/optim/_adafactor.py, torch/optim/lbfgs.py), to fused SGD,
 and to Adagrad on older releases: the last two raise another error if only some parameters have

@@ -44,7 +44,8 @@ untrained model needs no new code, only the right image size, as in T2T_vit_14(i
 
 A pretrained model can read images that are resized to its own size. To train it on larger images,
 interpolate the embedding on the grid of patches, without the class token's row. If the image size
-is the same, the embedding stays unchanged. The lines assume that the old grid is square. If the
+is the same, the embedding stays unchanged. For fewer patches, also pass antialias=True (docs:
+torch.nn.functional.interpolate). The lines assume that the old grid is square. If the
 model has no class token, use all rows. CLIP's embedding has no batch dimension: use
 positions[None].
 """
