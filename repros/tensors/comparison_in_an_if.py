@@ -13,7 +13,10 @@
 #     "https://github.com/kingsman142/captcha-solver/issues/2",
 #     "https://github.com/ZhengPeng7/GLCNet/issues/5",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.eq.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.eq.html",
+#     "https://docs.pytorch.org/docs/stable/notes/broadcasting.html",
+# ]
 # wrong = '''
 # if outputs.argmax(1) == labels:
 #     correct += 1
@@ -34,6 +37,9 @@ write & and | with parentheses, as in (0 < x) & (x < 1) (ZhengPeng7/GLCNet#5).
 all(), which NumPy's message suggests for the same mistake, removes the error. However, it counts a
 batch only if every prediction is right, so the accuracy is too low. If all labels of a sample must
 be right, as in a captcha, use (predicted == labels).all(1).sum().item().
+
+If the labels have the shape [batch, 1], compare with labels.flatten(). Otherwise, each prediction is
+compared with every label (docs: notes/broadcasting), and the count is wrong without an error.
 """
 
 import torch

@@ -14,7 +14,10 @@
 #     "https://github.com/1adrianb/face-alignment/issues/259",
 #     "https://github.com/aleju/imgaug/issues/630",
 # ]
-# documents = ["https://github.com/pytorch/pytorch/issues/59786"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/59786",
+#     "https://github.com/numpy/numpy/issues/23349",
+# ]
 # wrong = '''
 # image = torch.from_numpy(image[:, ::-1])
 # '''
@@ -31,7 +34,8 @@ backwards, with a negative stride. A tensor cannot have negative strides
 (torch/csrc/utils/tensor_numpy.cpp), so torch.tensor() and as_tensor() fail in the same way. copy()
 writes the pixels in their new order.
 
-Call copy() after the last flip: a copy made before it does not help.
+Call copy() after the last flip: a copy made before it does not help. np.ascontiguousarray() is not
+enough: it leaves an array with a width of 1 as it is (numpy#23349).
 """
 
 import torch

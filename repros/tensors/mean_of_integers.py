@@ -21,6 +21,7 @@
 #     "https://github.com/pytorch/pytorch/issues/120173",
 # ]
 # documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/broadcasting.html",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.mean.html",
 #     "https://github.com/pyg-team/pytorch_geometric/pull/7735",
 #     "https://github.com/microsoft/mup/pull/33",
@@ -42,6 +43,9 @@ mean(). For integers above 2**24, use double(), because float32 rounds them.
 
 The end of mean()'s message names the dtype. Bool means a comparison or a mask. Long, Int and Byte
 mean labels, token ids, counts or images, and often show that an earlier float() is missing.
+
+If the labels have the shape [batch, 1], compare with labels.flatten(). Otherwise, each prediction is
+compared with every label (docs: notes/broadcasting), and the accuracy is wrong without an error.
 """
 
 import torch
