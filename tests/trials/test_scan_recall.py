@@ -47,7 +47,7 @@ def test_what_is_named_in_the_same_file_is_found() -> None:
 
 def test_a_share_below_the_target_is_a_problem() -> None:
     assert trial.problems([place()], {("o/n", "train.py", ID)}) == []
-    assert trial.problems([place()], set()) == ["sealed: 0 of 1 (0 %) found, at least 12 %"]
+    assert trial.problems([place()], set()) == ["sealed: 0 of 1 (0 %) found, at least 20 %"]
 
 
 def test_a_repository_is_read_at_its_commit(tmp_path: Path) -> None:
