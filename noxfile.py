@@ -165,6 +165,7 @@ def next_release(session: nox.Session) -> None:
     """Test the harness in a clone whose torches.toml lists two more releases."""
     session.install("-e", ".[test]")
     copy = Path(session.create_tmp(), "project").absolute()
+    session.env.pop("TMPDIR", None)  # set by create_tmp(); tests need folders outside a repository
     shutil.rmtree(copy, ignore_errors=True)
     session.run("git", "clone", "--quiet", ".", str(copy), external=True)
     major, minor = map(int, NEWEST.minor.split("."))
