@@ -386,6 +386,7 @@ def test_settings_hold_again_after_a_stop_in_which_the_shell_made_its_own():
     terminal.wait_for(b"silent")
     terminal.wait_until(echoes=False)
     terminal.program.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, terminal.program.pid, os.WSTOPPED | os.WNOWAIT)
     settings = termios.tcgetattr(terminal.ours)
     settings[3] |= termios.ECHO
     termios.tcsetattr(terminal.ours, termios.TCSANOW, settings)
