@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from .code import Code, argument, constant, is_none, last_name, path, receiver
+from .code import Code, argument, constant, is_none, last_name, path, receiver, remembered
 from .project import around
 
 CONSTANTS = frozenset(
@@ -110,6 +110,7 @@ def is_mixed(code: Code, use: ast.expr) -> bool:
     )
 
 
+@remembered
 def has_a_device(code: Code) -> bool:
     """True if the program moves its modules to a device, other than the default device."""
     files = list(around(code, ".to(", ".cuda(", "set_default"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .code import (
     Code,
+    Hit,
     argument,
     constant,
     end,
@@ -21,7 +22,7 @@ from .code import (
     receiver,
     source,
 )
-from .training import creating_call, is_fragment, is_network
+from .training import creating_call, is_dead, is_fragment, is_network
 
 RECURRENT = ("LSTM", "GRU", "RNN")
 BATCH_FIRST = {  # layer -> the position of batch_first
@@ -111,6 +112,39 @@ def is_batch_first(code: Code, maker: ast.Call) -> bool | None:
         return None if has_unpacked(maker) else False
     flag = constant(code.value(value))
     return flag if isinstance(flag, bool) else None
+
+
+def batch_first_is_missing(
+    code: Code, kinds: tuple[str, ...], axis: str, step: str, index: int | None = None
+) -> Iterator[Hit]:
+    """Yields the layers without batch_first whose input or output has the batch first.
+
+    `axis` and `step` name the dimension of the steps and a step in the findings. With `index`, only
+    reads of this step show that the batch comes first, and otherwise reads of any step.
+    """
+    found = set()
+    for run in runs(code, kinds):
+        maker = run.maker
+        if maker is None or is_batch_first(code, maker) is not False or maker in found:
+            continue
+        evidence = _batch_in_the_output(code, run, axis, step, index) or batch_comes_first(
+            code, run
+        )
+        if evidence and not is_dead(code, run.call):
+            found.add(maker)
+            yield Hit(maker, f"{run.layer}() takes [{axis}, batch, ...] by default, but {evidence}")
+
+
+def _batch_in_the_output(code: Code, run: Run, axis: str, step: str, index: int | None) -> str:
+    """The code that takes a step or the mean over the second dimension, as a clause, or ""."""
+    for name in reads(code, run, run.output):
+        read = step_of(code, name)
+        if read is not None and read[1] == 1 and index in (None, read[2]):
+            return f"{source(read[0], 40)} takes {step} of [batch, {axis}, ...]"
+        mean = mean_over(code, name)
+        if mean is not None and mean[1] == 1:
+            return f"{source(mean[0], 40)} takes the mean over the {axis} of [batch, {axis}, ...]"
+    return ""
 
 
 def batch_comes_first(code: Code, run: Run) -> str:

@@ -489,6 +489,7 @@ def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
 RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path start_iter".split())
 
 
+@remembered
 def resumes(code: Code) -> bool:
     """True if the file can continue an earlier run of a program that trains, or is a fragment."""
     if is_fragment(code):

@@ -45,7 +45,7 @@ def mean_pooling_counts_padding(code: Code) -> Iterator[Hit]:
         ):
             found.add(call)
     for run in runs(code, (*RECURRENT, *ATTENTION)):
-        for name in reads(code, run, run.output) if run.output else ():
+        for name in reads(code, run, run.output):
             mean = mean_over(code, name)
             if mean is None or mean[1] != 1 or knows_lengths(code, run.call):
                 continue

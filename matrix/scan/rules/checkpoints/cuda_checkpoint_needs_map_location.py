@@ -125,7 +125,7 @@ def _needs_cuda(code: Code) -> bool:
             continue
         if call.args and not tensors:
             continue  # model.cuda(device)
-        around = [above for above in code.ancestors(call) if isinstance(above, branches)]
+        enclosing = [above for above in code.ancestors(call) if isinstance(above, branches)]
         leaves = [
             branch
             for branch in code.within(code.function(call), ast.If)
@@ -133,9 +133,9 @@ def _needs_cuda(code: Code) -> bool:
         ]
         main = [
             above
-            for above in around
+            for above in enclosing
             if isinstance(above, ast.If) and "__name__" in names(above.test)
         ]
-        if around == main and not leaves:
+        if enclosing == main and not leaves:
             return True
     return False

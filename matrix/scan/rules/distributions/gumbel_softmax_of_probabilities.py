@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, source
+from ...origins import because, made_by_a
 from .. import needs
-from ..loss.shared import because, made_by_a
 
 
 @needs("gumbel_softmax")

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...code import Code, Hit, source
+from ...origins import made_by_a
 from .. import needs
-from .shared import losses_with_score, made_by_a
+from .shared import losses_with_score
 
 
 @needs("binary_cross_entropy|BCELoss")

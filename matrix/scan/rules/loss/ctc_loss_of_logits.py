@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, names, path, receiver, source
+from ...origins import SHAPES, because, made_by_a
 from .. import needs
-from .shared import SHAPES, because, losses_with_score, made_by_a
+from .shared import losses_with_score
 
 
 @needs("ctc_loss|CTCLoss")

@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, source
+from ...origins import is_changed_in_place, is_softened
 from ...training import certain
 from .. import needs
-from .shared import KL_DIV, is_changed_in_place, is_softened, losses_with_score
+from .shared import KL_DIV, losses_with_score
 
 
 @needs("kl_div|KLDivLoss", "softmax|Softmax")

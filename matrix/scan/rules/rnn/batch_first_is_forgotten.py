@@ -2,41 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...code import Code, Hit, source
-from ...sequences import (
-    RECURRENT,
-    Run,
-    batch_comes_first,
-    is_batch_first,
-    mean_over,
-    reads,
-    runs,
-    step_of,
-)
-from ...training import is_dead
+from ...code import Code, Hit
+from ...sequences import RECURRENT, batch_first_is_missing
 from .. import needs
 
 
 @needs("LSTM(|GRU(|RNN(")
 def batch_first_is_forgotten(code: Code) -> Iterator[Hit]:
-    found = set()
-    for run in runs(code, RECURRENT):
-        maker = run.maker
-        if maker is None or is_batch_first(code, maker) is not False or maker in found:
-            continue
-        evidence = _evidence(code, run)
-        if evidence and not is_dead(code, run.call):
-            found.add(maker)
-            yield Hit(maker, f"{run.layer}() takes [time, batch, ...] by default, but {evidence}")
-
-
-def _evidence(code: Code, run: Run) -> str:
-    """The code that assumes that the batch is the first dimension."""
-    for name in reads(code, run, run.output):
-        step = step_of(code, name)
-        if step is not None and step[1:] == (1, -1):
-            return f"{source(step[0], 40)} takes the last step of [batch, time, ...]"
-        mean = mean_over(code, name)
-        if mean is not None and mean[1] == 1:
-            return f"{source(mean[0], 40)} takes the mean over the time of [batch, time, ...]"
-    return batch_comes_first(code, run)
+    yield from batch_first_is_missing(code, RECURRENT, "time", "the last step", index=-1)
