@@ -1,4 +1,4 @@
-from tests.diagnose.trainers import Net, clock, trainer
+from tests.diagnose.trainers import Net, NewShapes, clock, trainer
 
 
 class Busy(Net):
@@ -7,18 +7,8 @@ class Busy(Net):
         return super().forward(x)
 
 
-class Compiled(Busy):
-    """Needs 3 s for each new shape."""
-
-    def __init__(self):
-        super().__init__()
-        self.shapes = set()
-
-    def forward(self, x):
-        if x.shape not in self.shapes:
-            self.shapes.add(x.shape)
-            clock.sleep(3)
-        return super().forward(x)
+class Compiled(NewShapes, Busy):
+    """Compiles for each new shape, and then runs like Busy."""
 
 
 class OnAnotherDevice(Busy):
@@ -32,7 +22,7 @@ def exported():
 
 
 def compiled_for_each_shape():
-    return trainer(model=Busy(), exported=Compiled().eval())
+    return trainer(model=Busy(), exported=Compiled(seconds=3).eval())
 
 
 def on_another_device():

@@ -1,18 +1,6 @@
 import torch
 
-from tests.diagnose.trainers import Net, clock, rows, trainer
-
-
-class Prepares(Net):
-    def __init__(self):
-        super().__init__()
-        self.shapes = set()
-
-    def forward(self, x):
-        if x.shape not in self.shapes:
-            self.shapes.add(x.shape)
-            clock.sleep(0.15)
-        return super().forward(x)
+from tests.diagnose.trainers import Net, NewShapes, clock, rows, trainer
 
 
 class Remembers(Net):
@@ -35,7 +23,7 @@ def healthy():
 
 
 def new_shapes():
-    return trainer(model=Prepares(), loader=_loader())
+    return trainer(model=NewShapes(seconds=0.15), loader=_loader())
 
 
 def history_grows():

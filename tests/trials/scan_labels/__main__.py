@@ -373,19 +373,24 @@ def summary(reproducer: Reproducer) -> str:
     return f"{reproducer.title}.{when}"
 
 
-@click.command(help=__doc__)
-@click.option(
+# options of the trials that read public repositories
+MIRRORS = click.option(
     "--mirrors",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A folder of bare clones, used instead of GitHub.",
 )
-@click.option(
+SAVED = click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     default=CACHE,
     show_default=True,
     help="The folder for fetched files.",
 )
+
+
+@click.command(help=__doc__)
+@MIRRORS
+@SAVED
 @click.option(
     "--verbose", is_flag=True, help="Print the places that are wrong, missed or not read."
 )

@@ -27,7 +27,7 @@ import click
 
 from matrix import catalog
 from matrix.scan import files, scanning
-from tests.trials.scan_labels.__main__ import CACHE, _git, clone
+from tests.trials.scan_labels.__main__ import MIRRORS, SAVED, _git, clone
 from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent
@@ -181,18 +181,8 @@ def problems(every: Sequence[Place], answers: set[tuple[str, str, str]]) -> list
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--mirrors",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder of clones, used instead of GitHub.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=CACHE,
-    show_default=True,
-    help="The folder in which the files are saved.",
-)
+@MIRRORS
+@SAVED
 def main(mirrors: Path | None, cache: Path) -> None:
     every, read = places(), scripts()
     answers = found(read, scanning.rules(catalog.ruled(catalog.load())), mirrors, cache)
