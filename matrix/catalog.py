@@ -552,10 +552,15 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
 }
 
 
-# Most patterns are texts with gaps. They are regexes, and compiling them takes a tenth of a second.
-_SIMPLE = re.compile(
-    r"(?:[\w ,:;'\"=<>/@#%&~`!|-]|\\[.()\[\]{}*+?|^$\\]|\.\{0,\d{1,3}\}\??|\\d\{1,[1-9]\})*"
+# Most patterns are texts with gaps, classes and simple groups, which are certain to be regexes.
+# Compiling all of them would take longer than the rest of `explain`.
+_CLASS = r"\[\^?(?:0-9|a-z|A-Z|[\w .:,;'\"/()=<>]|\\[.\[\]\\dws'\"()^-])+\]"
+_REPEATED = r"(?:\{[01],[1-9]\d{0,2}\}|\{[1-9]\})\??"
+_PART = (
+    r"(?:[\w ,:;'\"=<>/@#%&~`!-]\??|\||\\[.()\[\]{}*+?|^$\\]\??|\\b"
+    rf"|(?:\.|\\[dwsDWS]|{_CLASS})(?:{_REPEATED}|\?)?)"
 )
+_SIMPLE = re.compile(rf"(?:{_PART}|\(\?[=!]{_PART}*\)|\(\?:{_PART}*\)\??)*")
 
 
 @cache

@@ -646,7 +646,10 @@ def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) ->
 
 # --- patterns -------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.DOTALL)
+# an escape, a class, a quantifier, plain text, or another character
+_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|[^\\\[\]{}()|.^$*+?]+|.", re.DOTALL
+)
 
 
 @cache
@@ -655,11 +658,13 @@ def literals(pattern: str) -> tuple[str, ...]:
     longest, run, depth = [""], "", 0
     for token in [*_TOKEN.findall(pattern), "^"]:
         depth += (token == "(") - (token == ")")
-        escaped = token[0] == "\\"
-        if not depth and (
-            not token[-1].isalnum() if escaped else len(token) == 1 and token not in "()|.^$*+?"
-        ):
-            run += token[-1]
+        if token[0] == "\\":
+            text = "" if token[-1].isalnum() else token[-1]
+        else:
+            is_text = token[0] not in "()|.^$*+?[{" or token in ("[", "{")
+            text = token if is_text else ""
+        if text and not depth:
+            run += text
             continue
         if token in "*?" or token[0] == "{":
             run = run[:-1]  # a repeated character may also be absent

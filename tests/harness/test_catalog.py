@@ -318,7 +318,11 @@ def test_code_under_main_does_not_change_the_hash(root):
     assert catalog.load(root)[0].hash != before
 
 
-PIECES = [*"ab1 ,|{}()[]*+?.^$\\<>!-=:", ".{0,200}?", ".{0,9}", r"\d{1,3}", r"\(", "\\\\"]
+PIECES = [
+    *"ab1 ,|{}()[]*+?.^$\\<>!-=:",
+    *(".{0,200}?", ".{0,9}", r"\d{1,3}", r"\(", "\\\\"),
+    *("(?:", "(?!", "(?=", "[^", "[a-z", "0-9]", r"\S", r"\b", "{1,3}", "{0,12}", "{2}", ")?"),
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
