@@ -163,6 +163,11 @@ class Answer:
             return [cause.see for cause in self.causes if cause.see]
         return [reproducer.id for reproducer in self.reproducers]
 
+    @property
+    def is_sure(self) -> bool:
+        """True if there is only one cause, or if the text points to the first."""
+        return len(self.causes) <= 1 or self.causes[0].cause in self.named
+
 
 @dataclass
 class Explanation:

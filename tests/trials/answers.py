@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from matrix.catalog import Reproducer
 from matrix.explain import explain, search
 
 FIRST = 3  # the number of results that count
 
 
-def listed(text: str, reproducers: list[Reproducer]) -> list[set[str]]:
+def listed(answers: list[explain.Answer]) -> list[set[str]]:
     """The ids and sentences of each cause in the answers of `explain`, in their order."""
     shown: list[set[str]] = []
-    for answer in explain.find(text, reproducers):
+    for answer in answers:
         shown += [{cause.see, cause.cause} for cause in answer.causes] or [set(answer.ids)]
     return shown
 

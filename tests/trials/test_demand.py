@@ -8,6 +8,7 @@ import pytest
 from matrix import catalog, causes
 from matrix.diagnose import checklists
 from matrix.explain.search import Index
+from tests.harness.pasted import NAMED
 from tests.trials.demand import __main__ as demand
 from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
 
@@ -51,21 +52,24 @@ def test_the_place_of_the_right_cause_in_an_answer_counts() -> None:
     error = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     listed = next(group for group in causes.load() if error.endswith(group.title)).causes
     for pasted, right, expected in (
-        (error, [listed[2].cause], (True, 3)),
-        (error, [listed[1].see], (True, 2)),
-        (error, ["amp/unscale_twice"], (True, 0)),
-        (TWICE, ["amp/unscale_twice"], (True, 1)),
-        ("KeyError: 'xyzzy'", ["amp/unscale_twice"], (False, 0)),
+        (error, [listed[2].cause], (True, 3, False)),
+        (error, [listed[1].see], (True, 2, False)),
+        (error, ["amp/unscale_twice"], (True, 0, False)),
+        (NAMED[0], ["amp/unscale_twice"], (True, 0, True)),
+        (TWICE, ["amp/unscale_twice"], (True, 1, True)),
+        ("KeyError: 'xyzzy'", ["amp/unscale_twice"], (False, 0, False)),
     ):
         thread = {"pasted": pasted, "right": right, "settled": "thread", "half": "sealed"}
         assert demand.ask_open(thread, REPRODUCERS)[2:] == expected
     thread = {"pasted": TWICE, "right": [], "settled": "none", "half": "sealed"}
     none = demand.ask_open(thread, REPRODUCERS)
     assert not none.settled
-    counts = [
-        count for _, count, _ in demand.open_rows([none, demand.Opened("tuning", True, True, 3)])
+    settled = [
+        demand.Opened("tuning", settled=True, answered=True, place=place, is_sure=is_sure)
+        for place, is_sure in ((3, False), (2, True), (1, True), (0, True))
     ]
-    assert counts == [2, 0, 1, 1, 0, 1]
+    counts = [count for _, count, _ in demand.open_rows([none, *settled])]
+    assert counts == [5, 1, 3, 3, 1, 2, 1]
 
 
 def test_a_silent_thread_is_led_to_its_cause_by_any_of_the_first_results() -> None:

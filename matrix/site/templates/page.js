@@ -387,7 +387,11 @@ function showAnswers(text, data, where) {
       const all = element("a", "A page of all its causes");
       all.href = answer.page;
       if (!answer.raised) box.append(element("p", "No run here has raised this message."));
-      box.append(element("p", answer.causes.length > 1 ? "Check these causes, most likely first:" : "Check this cause:"), list, element("p", "", all));
+      const pointed = answer.named[answer.causes[0].cause];
+      const heading = answer.causes.length === 1 ? "Check this cause:"
+        : pointed ? "Check these causes. The text points to the first:"
+        : "The text alone does not show the cause. Check these, most likely first:";
+      box.append(element("p", heading), list, element("p", "", all));
     } else {
       const [id] = answer.ids;
       box.append(element("p", "Why: ", ...marked(byId(data).get(id).why)), about(id), element("p", "", link(id, "Everything about it")));

@@ -68,6 +68,7 @@ class Opened(NamedTuple):
     settled: bool  # the thread names its cause, or its text leaves no doubt
     answered: bool
     place: int  # of the right cause among all causes in the answer, from 1; 0 if it is not there
+    is_sure: bool  # the answer has one cause, or says that the text points to its first cause
 
 
 T = TypeVar("T", "Opened", "Searched")
@@ -79,11 +80,16 @@ def measure_open(file: str, reproducers: list[Reproducer]) -> list[Opened]:
 
 
 def ask_open(thread: dict[str, Any], reproducers: list[Reproducer]) -> Opened:
-    shown = listed(thread["pasted"], reproducers)
+    answers = explain.find(thread["pasted"], reproducers)
+    shown = listed(answers)
     right = set(thread["right"])
     places = [place for place, keys in enumerate(shown, 1) if keys & right]
     return Opened(
-        thread["half"], thread["settled"] != "none", bool(shown), places[0] if places else 0
+        thread["half"],
+        thread["settled"] != "none",
+        bool(shown),
+        places[0] if places else 0,
+        bool(answers) and answers[0].is_sure,
     )
 
 
@@ -152,6 +158,11 @@ def open_rows(opened: Sequence[Opened]) -> list[tuple[str, int, str]]:
         (
             "answered without the right cause, of the settled",
             sum(thread.answered and not thread.place for thread in settled),
+            len(settled),
+        ),
+        (
+            "points to a cause that is wrong, of the settled",
+            sum(thread.is_sure and thread.place != 1 for thread in settled),
             len(settled),
         ),
         ("not settled by the thread, answered", sum(t.answered for t in others), len(others)),
@@ -285,6 +296,8 @@ def render(
         "59 % of them were answered, and of the 55 settled 44 % with the right cause among the first three, 24 % answered",
         "without it. The file also has an earlier sample of 70 threads, whose answers were judged on 2026-11-27: 44 %",
         "answered, and of the 35 settled 40 % with the right cause among the first three, 6 % answered without it.",
+        "A list of causes says whether the text points to its first cause. Where this cause, or the only cause of an",
+        "answer, is not the right one, the answer *points to a cause that is wrong*.",
         "",
         table(
             ("outcome", "sealed", "tuned on"),

@@ -24,7 +24,7 @@ import click
 
 from matrix import catalog, toml
 from matrix.catalog import Reproducer
-from matrix.explain import search
+from matrix.explain import explain, search
 from tests.trials.answers import FIRST, listed, results
 from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
@@ -84,7 +84,7 @@ def lists() -> dict[str, str]:
 def ask(case: Case, reproducers: list[Reproducer], index: search.Index) -> Asked:
     """Asks `explain` for a message, and `search` for a symptom."""
     if case.loud:
-        shown = listed(case.words, reproducers)
+        shown = listed(explain.find(case.words, reproducers))
         fits = bool(shown)
     else:
         found_first, fits = results(case.words, index)
