@@ -21,7 +21,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import warnings
 from typing import Any, Iterator, Mapping
 
 import torch
@@ -287,13 +286,13 @@ def _layouts(
     """The options that a saved group lacks, and the state that a step keeps per parameter."""
     lazy = [torch.nn.parameter.is_lazy(parameter) for parameter in group["params"]]
     stand_ins = [
-        torch.empty(0 if no_shape else parameter.shape, dtype=parameter.dtype, device="meta")
+        torch.empty(0 if no_shape else parameter.shape, device="meta")
         for parameter, no_shape in zip(group["params"], lazy)
     ]
+    layout = torch.sparse_coo if kind is torch.optim.SparseAdam else torch.strided
     for stand_in in stand_ins:
-        sparse = kind is torch.optim.SparseAdam and stand_in.dim() > 0
-        stand_in.grad = _without_values(stand_in) if sparse else torch.empty_like(stand_in)
-    probe = kind([{**_options(group), "params": stand_ins}], lr=0.1)  # type: ignore[call-arg]
+        stand_in.grad = torch.zeros(stand_in.shape, layout=layout, device="meta")
+    probe = kind([{**_options(group), "params": stand_ins}])  # type: ignore[call-arg]
     needed, before = list(probe.defaults), dict(probe.state)  # some have state before a step
     options = {**_options(saved), "params": list(range(len(stand_ins)))}
     probe.load_state_dict({"state": {}, "param_groups": [options]})
@@ -310,27 +309,10 @@ def _layouts(
     return missing, found
 
 
-def _without_values(tensor: torch.Tensor) -> torch.Tensor:
-    """A sparse tensor of the same shape with no values."""
-    indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
-    values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the warning that sparse tensors are not checked
-        return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
-
-
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with numbers in place of tensors, for the implementation that any device runs."""
-
-    def plain(value: Any) -> Any:
-        if type(value) in (tuple, list):
-            return type(value)(map(plain, value))
-        return 0.5 if isinstance(value, torch.Tensor) else value
-
-    options = {key: plain(value) for key, value in group.items() if key != "params"}
-    options.pop("param_names", None)
-    one_of = ("foreach", "fused", "capturable", "differentiable")
-    return {**options, **{key: False for key in one_of if key in options}}
+    """The options for tensors without a device: numbers instead of tensors, and not fused."""
+    options = {key: 0.5 if torch.is_tensor(value) else value for key, value in group.items()}
+    return {**options, "fused": False} if "fused" in options else options
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:

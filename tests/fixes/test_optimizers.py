@@ -697,6 +697,14 @@ def test_only_a_float_is_read_from_the_device():
     assert "parameter 0 has shape [], its momentum_buffer in the state [9]" in text
 
 
+def test_decay_rates_that_are_tensors_are_not_read_from_the_device():
+    state, optimizer = trained("Adam").state_dict(), made("Adam", parameters())
+    for group in [*state["param_groups"], *optimizer.param_groups]:
+        group["betas"] = tuple(torch.tensor(beta, device="meta") for beta in (0.9, 0.999))
+    load(optimizer, state)
+    assert torch.is_tensor(optimizer.state_dict()["state"][0]["exp_avg"])
+
+
 @pytest.mark.parametrize("second", [0.5, torch.tensor(0.5, device="meta")])
 @pytest.mark.parametrize("first", [0.5, torch.tensor(0.5, device="meta")])
 def test_learning_rates_of_groups_that_share_a_tensor_are_not_read(first, second):
