@@ -894,7 +894,7 @@ def test_optimizers_without_a_momentum_are_refused():
     with pytest.raises(ValueError, match=r"^group 0 has no momentum and no betas, but \['"):
         ScheduleMomentum(adagrad, linear(4, 1, 0))
     with pytest.raises(ValueError, match=r"^the momentum is 0\.0, which no factor changes$"):
-        ScheduleMomentum(torch.optim.SGD(weights, lr=0.1), linear(4, 1, 0))
+        ScheduleMomentum(torch.optim.SGD(weights, 0.1, momentum=0.0), linear(4, 1, 0))
     half = with_momentum("SGD")
     del half.param_groups[1]["momentum"]
     with pytest.raises(ValueError, match="^group 1 has no momentum and no betas"):
