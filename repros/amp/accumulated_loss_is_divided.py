@@ -23,11 +23,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The logged training loss of an epoch is the actual loss divided by the number of accumulation
-steps, so it cannot be compared with the validation loss (espnet/espnet#5090).
+steps. Therefore, it cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided before backward(), and the log sums the divided values
 (Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every
-window is full, the result is already the mean loss, so nothing needs to change.
+window is full, the result is already the mean loss. Nothing needs to change then.
 """
 
 import torch

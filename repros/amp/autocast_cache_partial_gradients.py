@@ -44,13 +44,14 @@
 
 autocast keeps each weight's low-precision copy until the block ends, regardless of the gradient
 mode in which the copy was made. A copy made under no_grad has no graph, and a later forward in the
-same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). Even if every layer
-ran in the no_grad pass, backward() is silent in a network with norms or embeddings, because
-autocast does not cast their weights (docs: torch.amp). Only these layers train. If no tensor on the
-path requires a gradient, backward() raises an error (see amp/autocast_cache_under_no_grad).
+same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a network with
+norms or embeddings, backward() is silent even if every layer ran in the no_grad pass, because
+autocast does not cast their weights (docs: torch.amp). Only these layers train. If the loss depends
+on no tensor that requires a gradient, backward() raises an error (see
+amp/autocast_cache_under_no_grad).
 
-Without the cache, the graph keeps one copy of a weight for each use, which adds up to many copies
-if a layer is called in a loop. A separate autocast block for the no_grad pass keeps the cache,
+Without the cache, the graph keeps one copy of a weight for each use. If a layer is called in a
+loop, the graph keeps many copies. A separate autocast block for the no_grad pass keeps the cache,
 unless another autocast block encloses both. A forward() decorated with @torch.autocast turns the
 cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
 decorator too.

@@ -53,8 +53,8 @@ backward() raises no error, and only these layers train (see amp/autocast_cache_
 Calling loss.requires_grad_(), as advised in mazurowski-lab/finetune-SAM#26, silences the error, but
 the model does not train.
 
-Without the cache, the graph keeps one copy of a weight for each use, which adds up to many copies
-if a layer is called in a loop. A separate autocast block for the no_grad pass keeps the cache,
+Without the cache, the graph keeps one copy of a weight for each use. If a layer is called in a
+loop, the graph keeps many copies. A separate autocast block for the no_grad pass keeps the cache,
 unless another autocast block encloses both. A forward() decorated with @torch.autocast turns the
 cache on again inside the block (torch/amp/autocast_mode.py), so pass cache_enabled=False to the
 decorator too.

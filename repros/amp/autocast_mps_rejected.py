@@ -40,7 +40,7 @@ works even on a machine without MPS. The error text depends on the release: "mus
 
 Calling choose_precision("mps") selects float32 on every release. Half precision must be requested
 explicitly. If the release cannot train in that dtype on a Mac, choose_precision() raises an error
-that names the required release: 2.6 for bfloat16, 2.8 for float16 with a GradScaler.
+that names the required release. bfloat16 needs 2.6, and float16 with a GradScaler needs 2.8.
 """
 
 import torch

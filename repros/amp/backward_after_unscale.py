@@ -42,7 +42,7 @@
 # ///
 """A step of SGD is tens of thousands of times too long, because scaled gradients were added to
 unscaled gradients. Adam normalizes each gradient by its magnitude (torch/optim/adam.py), so the
-step size stays the same, but a weight that both losses train follows only the second loss.
+step size stays the same. However, a weight that both losses train follows only the second loss.
 
 unscale_() divides the gradients that exist when it is called. A later backward() adds gradients
 that are still scaled, and step() does not divide them, because the scaler remembers that unscale_()

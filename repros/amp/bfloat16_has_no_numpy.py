@@ -30,7 +30,7 @@
 # ///
 """NumPy has neither bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp) nor 8-bit floats,
 so numpy() rejects torch's 8-bit floats too. The conversion with float() is exact, because float32
-can represent every such number.
+can represent every number of these dtypes.
 """
 
 import torch

@@ -37,7 +37,7 @@ raise errors, and so does an antialiased interpolate() of float16. On 2.3 but no
 cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
 mode="reflect", raise errors too.
 
-Every 16-bit number is exactly representable in float32, so call float() on the inputs of the other
+float32 can represent every 16-bit number exactly, so call float() on the inputs of the other
 operations too, and convert their results back in the same way. Omit the conversion back if the next
 operation accepts float32, which is more accurate and stays finite above 65504. With p=2, the
 default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product

@@ -29,8 +29,8 @@ raise an error, as Linear does. On the CPU, BatchNorm2d accepts the 16-bit resul
 dtype. So do LayerNorm and GroupNorm, except in 1.13, where they raise an error.
 
 Outside the block, some losses raise "Found dtype Float but expected BFloat16" for a 16-bit output
-and a float32 target: huber_loss and binary_cross_entropy on all releases, and mse_loss on 1.13 and
-2.3. Calling float() fixes this error too.
+and a float32 target. These losses are huber_loss and binary_cross_entropy on all releases, and
+mse_loss on 1.13 and 2.3. Calling float() fixes this error too.
 """
 
 import torch

@@ -49,7 +49,7 @@
 # affected = { cpu = "<2.2" }
 # ///
 """The weights load, but the first layer raises an error, because the CPU lacked many float16
-operations (pytorch#52291): tensors could be added or averaged, but not multiplied as matrices.
+operations (pytorch#52291). Tensors could be added or averaged, but not multiplied as matrices.
 pytorch#99498 added matrix products, and in 2.3 all of the layers tried here run. Losses, cdist()
 and other functions gained float16 support later or still lack it (see
 amp/cdist_of_half_on_the_cpu).

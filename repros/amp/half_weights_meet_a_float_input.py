@@ -55,8 +55,9 @@ the bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and Tran
 in 2.3 and earlier, in eval() without gradients. Some CPUs cannot run an LSTM in bfloat16 ("could
 not create a primitive descriptor"). For these layers, use model.float() without autocast.
 
-Between two training steps, float() leaves the optimizer state in bfloat16, and the next step() of
-Adam, AdamW or NAdam fails. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
+If float() is called between two training steps, the optimizer state remains in bfloat16, and the
+next step() of Adam, AdamW or NAdam fails. optimizer.load_state_dict(optimizer.state_dict()) casts
+the state too.
 """
 
 import itertools

@@ -48,7 +48,7 @@ the first step of the next epoch uses the sum of the old and the new gradients
 (meta-pytorch/torchtune#2745). After the last epoch, or if the next epoch begins with zero_grad(),
 these gradients are lost.
 
-Stepping after the last batch too, as advised in timoschick/pet#36, makes that step of SGD too
+The advice in timoschick/pet#36 is to step after the last batch too. With SGD, this step is too
 short, because its gradients are still divided by the full window
 (Lightning-AI/pytorch-lightning#19987). With Adam, after 200 full steps, the step shrinks to about
 0.95 of its length for half a window and to 0.92 for an eighth, and Adam's averages retain the small
@@ -56,7 +56,7 @@ gradient.
 
 The corrected code relies on len(loader). With several workers, the length of an IterableDataset is
 only a guess. If more batches arrive, `size` becomes too small, then 0 or negative, and the weights
-become infinite. If fewer arrive, the last step is missing again.
+become infinite. If fewer batches arrive, the last step is missing again.
 
 The partial window adds a step to each epoch, so a schedule with a fixed length needs
 ceil(len(loader) / WINDOW) steps per epoch. With len(loader) // WINDOW, OneCycleLR raises an error.

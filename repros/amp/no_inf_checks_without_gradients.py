@@ -33,19 +33,19 @@
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The scaler checks each gradient for infinities, and asserts that it checked at least one
-(torch/amp/grad_scaler.py). A loss recreated from a number does not reach any parameter
-(open-mmlab/mmsegmentation#3230), and neither does a loss whose requires_grad was set by hand
-(brian6091/Dreambooth#23): backward() succeeds, and step() is the first call to raise. A fused
-optimizer checks its gradients itself: step() does nothing, and update() raises, unless another
-optimizer of the same scaler had gradients. update() raises the same error if no step() came before
-it.
+(torch/amp/grad_scaler.py). A loss that is recreated from a number does not reach any parameter
+(open-mmlab/mmsegmentation#3230). Neither does a loss whose requires_grad was set by hand
+(brian6091/Dreambooth#23). In both cases, backward() succeeds, and step() is the first call to raise
+an error. A fused optimizer checks its gradients itself: step() does nothing, and update() raises an
+error, unless another optimizer of the same scaler had gradients. update() also raises this error if
+step() was not called before it.
 
 zero_grad() between backward() and step() has the same effect, because it sets the gradients to
-None. With set_to_none=False, the default before 2.0, the gradients are zeros: nothing raises, and
-only momentum and weight decay move the weights (torch/optim/optimizer.py). With two optimizers,
-step() also raises for the optimizer whose parameters this loss does not reach: call scaler.step()
-only for the other optimizer. The same happens if the optimizer holds the parameters of a copy of
-the model.
+None. With set_to_none=False, the default before 2.0, the gradients are zeros: no error is raised,
+and only momentum and weight decay move the weights (torch/optim/optimizer.py). With two optimizers,
+step() also raises an error for the optimizer whose parameters this loss does not reach, so call
+scaler.step() only for the other optimizer. The same happens if the optimizer holds the parameters
+of a copy of the model.
 """
 
 import torch

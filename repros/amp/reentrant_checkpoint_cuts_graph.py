@@ -30,7 +30,7 @@ non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The 
 block is data, which requires no gradient. If all trainable layers are checkpointed this way, the
 output does not require a gradient either (huggingface/transformers#21381).
 
-The same warning also appears in correct code, when validating under no_grad() or if a block is
+The same warning also appears in correct code: during validation under no_grad(), or if a block is
 frozen on purpose.
 
 With either variant, backward() recomputes a block that gets gradients, so a BatchNorm in the block

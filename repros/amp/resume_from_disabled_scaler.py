@@ -37,8 +37,9 @@ The state_dict() of a disabled scaler is empty, and load_state_dict() of an enab
 an empty state (torch/amp/grad_scaler.py). The reverse case causes no error: a disabled scaler
 ignores any state that it loads.
 
-torch.cuda.amp.GradScaler, the only one before torch 2.3, has no argument for the device: it would
-use `device` as its scale, and scale() would raise a TypeError (torch/cuda/amp/grad_scaler.py).
+Before torch 2.3, torch.cuda.amp.GradScaler is the only scaler, and it has no argument for the
+device. It would use `device` as its scale, and scale() would raise a TypeError
+(torch/cuda/amp/grad_scaler.py).
 """
 
 import torch

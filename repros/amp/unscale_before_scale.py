@@ -41,7 +41,7 @@ _scale is None" if the gradients are clipped.
 The scaler creates its scale in the first call to scale(), and both methods need this scale
 (torch/amp/grad_scaler.py). In a framework whose own backward() scales the loss, a plain
 loss.backward() omits the scaling (Lightning-AI/pytorch-lightning#19695). After the first call to
-scale(), an unscaled loss causes no error but counts 65536 times too little (see
+scale(), an unscaled loss causes no error, but its gradients are 65536 times too small (see
 amp/unscale_divides_by_65536).
 """
 

@@ -43,9 +43,9 @@ Adam's eps of 1e-8. For example, with a gradient of 1e-3, the first step has a l
 of 1.
 
 Both step() and unscale_() divide all gradients by the scale, including the gradients of a loss that
-was never scaled (ashawkey/stable-dreamfusion#158 creates such a loss in a custom backward()). These
-methods raise an error only if scale() was never called (see amp/unscale_before_scale). Each loss
-needs its own call to scale() (docs: Automatic Mixed Precision examples).
+was never scaled. In ashawkey/stable-dreamfusion#158, a custom backward() creates an unscaled loss.
+These methods raise an error only if scale() was never called (see amp/unscale_before_scale). Each
+loss needs its own call to scale() (docs: Automatic Mixed Precision examples).
 """
 
 import torch

@@ -47,8 +47,8 @@
 # ///
 """The first call to unscale_() raises an error, and so does step(), which calls unscale_()
 (Lightning-AI/pytorch-lightning#5140). With fused=True, step() accepts float16 gradients
-(torch/amp/grad_scaler.py), but the float16 state of AdamW loses the squares of small gradients:
-with constant gradients of 1e-3, a weight moves 6.6 times too far in 100 steps.
+(torch/amp/grad_scaler.py), but the float16 state of AdamW loses the squares of small gradients.
+With constant gradients of 1e-3, a weight moves 6.6 times too far in 100 steps.
 
 Calling model.half() makes the parameters float16, so their gradients are float16, and unscale_()
 rejects float16 gradients (torch/amp/grad_scaler.py). Do not call half() on the model: keep the

@@ -28,19 +28,19 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Without a mask, all shapes fit and training runs, but each token attends to the tokens at its
-position in the other samples instead of the tokens of its own sequence. With a mask, the shapes fit
-only if the batch has as many samples as each sequence has tokens.
+"""Without a mask, all shapes fit and training runs. However, each token attends to the tokens at
+its position in the other samples instead of the tokens of its own sequence. With a mask, the shapes
+fit only if the batch has as many samples as each sequence has tokens.
 
 Without batch_first=True, the first dimension is the sequence (docs: MultiheadAttention).
 Predictions then depend on the rest of the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
 om-ai-lab/OmDet#19), and the model learns poorly (Exorust/TorchLeet#5).
 
 In an encoder or decoder, batch_first is an argument of the layer: TransformerEncoderLayer(...,
-batch_first=True). Other code that indexes the tokens, such as a positional encoding pe[:x.size(0)],
-has to change with it. Weights that were trained without batch_first still load, but give different
-outputs: train again. On torch 1.13 and 2.0, an encoder with batch_first=True can shorten its output
-in eval mode: see attention/encoder_eval_shortens_the_sequence.
+batch_first=True). Also change other code that indexes the tokens, such as a positional encoding
+pe[:x.size(0)]. Weights that were trained without batch_first still load but give different outputs,
+so train the model again. On torch 1.13 and 2.0, an encoder with batch_first=True can shorten its
+output in eval mode: see attention/encoder_eval_shortens_the_sequence.
 """
 
 import copy

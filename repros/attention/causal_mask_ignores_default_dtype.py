@@ -27,10 +27,10 @@
 # ///
 """The causal mask is float32 in a program whose default dtype is float64.
 
-In the signature, the dtype argument defaulted to torch.get_default_dtype(), which is evaluated only
-once, when torch is imported. From 2.3 on, the default was float32 (pytorch#115867). A mask with the
-dtype and device of the input works in every release (control). The function ignored the default
-device too (pytorch#137186).
+In the signature, the dtype argument defaulted to torch.get_default_dtype(), which was evaluated
+only once, when torch was imported. From 2.3 on, the default was float32 (pytorch#115867). A mask
+with the dtype and device of the input works in every release (control). The function ignored the
+default device too (pytorch#137186).
 """
 
 import torch

@@ -39,7 +39,7 @@ takes the fast path even with gradients enabled if its input requires no gradien
 batch_first=False or using an odd number of heads prevents the fast path
 (torch/nn/modules/transformer.py). Since the fix (pytorch#128415), the layer takes the fast path
 only if no submodule has a forward hook. Even in 2.15, the fast path skips the forward() of a custom
-submodule that replaces one of torch's, and a hook in an encoder with padding receives a nested
+submodule that replaces a submodule of torch. In an encoder with padding, a hook receives a nested
 tensor, which has no shape.
 
 Even in training, a hook on self_attn gets None for the attention weights, because the layer does

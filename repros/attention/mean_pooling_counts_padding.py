@@ -30,11 +30,11 @@
 # ///
 """A text gets one embedding on its own, and a different one in a batch with a longer text.
 
-The mask keeps the tokens from attending to the padding, but the encoder still has an output at each
-padded position, usually not zero (huggingface/transformers#17463), and mean() divides by the number
-of all positions. A maximum over the positions needs the mask too. In torch 1.13,
-nn.TransformerEncoder in eval mode shortens its output to the longest text: shorten the mask with
-mask[:, :hidden.shape[1]]. In float16, the sum can overflow where mean() does not: use
+The mask keeps the tokens from attending to the padding. However, the encoder still returns an
+output at each padded position, usually not zero (huggingface/transformers#17463), and mean()
+divides by the number of all positions. A maximum over the positions needs the mask too. In torch
+1.13, nn.TransformerEncoder in eval mode shortens its output to the longest text: shorten the mask
+with mask[:, :hidden.shape[1]]. In float16, the sum can overflow even if mean() does not: use
 hidden.float(). Here 1 or True means a token, as in the masks of tokenizers: invert a
 key_padding_mask of PyTorch, where True means padding (docs: torch.nn.MultiheadAttention).
 """

@@ -41,9 +41,9 @@ that sequence and is finite.
 
 With need_weights=True, the default, multi_head_attention_forward() calls softmax() on scores that
 are all -inf (torch/nn/functional.py). The result is NaN. Its gradient is zero, but zero times NaN
-is NaN, which reaches the weights that the whole batch shares (pytorch#196170). A mask that hides a
-whole head makes the output NaN (pytorch#160064). If the queries come from a different sequence, as
-in cross-attention, an empty sequence produces outputs that no loss mask excludes.
+is NaN, which reaches the weights that the whole batch shares (pytorch#196170). A mask that hides
+all keys from a head makes the output NaN (pytorch#160064). If the queries come from a different
+sequence, as in cross-attention, an empty sequence produces outputs that no loss mask excludes.
 
 With need_weights=False, scaled_dot_product_attention() has returned zeros for such rows since 2.5.
 pytorch#41508 was among the reasons for that change (pytorch#131060; see

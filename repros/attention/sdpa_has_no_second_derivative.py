@@ -33,9 +33,9 @@
 pass, because the kernels do not support forward AD either.
 
 The fused kernels have no second derivative, which is a known gap (pytorch#116350). On the CPU, the
-flash attention kernel lacks this derivative. That kernel is not used if dropout_p is above 0, if
-the mask requires grad, if the inputs have two dimensions (on 2.13, also three), or if the values
-and the queries differ in width. On CUDA, the memory-efficient kernel lacks the derivative too
+flash attention kernel lacks this derivative. That kernel is not used if dropout_p is above 0, the
+mask requires grad, the inputs have two dimensions (on 2.13, also three), or the values and the
+queries differ in width. On CUDA, the memory-efficient kernel lacks the derivative too
 (learnables/learn2learn#429; not measured). The math backend has the derivative (control). With
 activation checkpointing, the sdpa_kernel() block must be inside the checkpointed function.
 """

@@ -20,7 +20,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The printed loss includes the penalty, but training continues as if the penalty were absent: in a
+"""The printed loss includes the penalty, but training continues as if the penalty were absent. In a
 sum, the penalty's weight does not change any gradient
 (Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler that reads the loss does see the
 penalty.

@@ -44,10 +44,10 @@ them with torch.cat().
 The corrected code scales along the first dimension, as the loop does, but creates a new tensor.
 Within `for image in batch:`, collect the images in a list, because the batch does not change. A
 loop body of channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std reshaped in the
-same way. For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1),
-because the loop would iterate over the images and the broadcast would turn one image into three.
-The broadcast also turns the single channel of a gray image into three, whereas the loop uses only
-the first number, so pass a single number for a gray image.
+same way. For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1).
+Otherwise, the loop would iterate over the images, and the broadcast would turn one image into
+three. For a gray image, pass a single number, because the broadcast would also turn its single
+channel into three. The loop, by contrast, uses only the first number.
 """
 
 import torch

@@ -26,15 +26,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model can be copied until its first forward pass with gradients, which stores a tensor in an
-attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
+"""A model can be copied until its first forward pass with gradients. That pass stores a tensor in
+an attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
 no_grad(), or in a frozen model, the output has no history, and the copy works.
 
 deepcopy() copies a module's attributes too, and a tensor with a history cannot be copied without
 its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached tensor can be copied. The rest of
-forward() must use the tensor with its history, because the layers before that point get no gradient
-if self.features is detached immediately (popular fix). If a loss needs the stored tensor, return it
-from forward().
+forward() must use the tensor with its history. If self.features is detached immediately, the layers
+before that point get no gradient (popular fix). If a loss needs the stored tensor, return it from
+forward().
 """
 
 import copy

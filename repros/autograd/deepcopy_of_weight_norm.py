@@ -33,12 +33,12 @@ weight_norm() computes the weight from two parameters and stores the result, a t
 history, as an attribute of the layer (torch/nn/utils/weight_norm.py, pytorch#28594). A forward pass
 under no_grad() computes a weight without a history, so the copy works until the next forward pass
 in training. The parametrization of the same name, which replaced weight_norm() in 2.1, does not
-fail (pytorch#103001), except in an LSTM or GRU after a forward pass in training: run a forward pass
-under no_grad() before you copy this layer. The parametrization loads checkpoints with weight_g and
-weight_v, but its own state_dict has different names (right), which the old weight_norm() cannot
-load. Calling remove_weight_norm() on the parametrization raises an error, so call
-torch.nn.utils.parametrize.remove_parametrizations(layer, "weight") instead. If you call it on a
-copy, the original loses its weight, and vice versa. Code that reads layer.weight_g fails too,
+fail (pytorch#103001). The exception is an LSTM or GRU after a forward pass in training: run a
+forward pass under no_grad() before you copy this layer. The parametrization loads checkpoints with
+weight_g and weight_v, but its own state_dict has different names (right), which the old
+weight_norm() cannot load. Calling remove_weight_norm() on the parametrization raises an error, so
+call torch.nn.utils.parametrize.remove_parametrizations(layer, "weight") instead. If you call it on
+a copy, the original loses its weight, and vice versa. Code that reads layer.weight_g fails too,
 because the new name is layer.parametrizations.weight.original0.
 
 The new layer cannot be pickled, not even after remove_parametrizations(). Both torch.save(model)

@@ -30,7 +30,7 @@
 requires grad only if one of its inputs does (docs: notes/autograd). The loop that should freeze
 only the backbone covers the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
-Setting loss.requires_grad = True, reported as a solution in mazurowski-lab/finetune-SAM#26,
+Setting loss.requires_grad = True, which mazurowski-lab/finetune-SAM#26 reports as a solution,
 silences the error but trains nothing (popular fix). In training mode, a BatchNorm in the frozen
 part keeps updating its averages (see modules/frozen_batchnorm_moves). Parameters that are frozen
 after the first steps can keep moving (see optimizers/frozen_parameter_moves_on).

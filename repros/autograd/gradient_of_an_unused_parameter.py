@@ -32,8 +32,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner loop of meta-learning differentiates with respect to every parameter, but one head of
-the model does not contribute to the output (learnables/learn2learn#363, where the same model trains
-normally with backward()).
+the model does not contribute to the output. In learnables/learn2learn#363, the same model trains
+normally with backward().
 
 autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
 whereas backward() leaves this tensor's grad at None. With allow_unused=True, which the message

@@ -27,8 +27,8 @@
 """The process dies in backward() if a column or a row coordinate in the grid is NaN, but survives
 without the NaN (pytorch#24823). If both coordinates are NaN, images of 4 by 4 and 64 by 64 cause a
 crash too, whereas an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, there was no crash with
-zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there was none
-with bfloat16 or float16. The same crash occurs if only the grid requires grad.
+zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there was no
+crash with bfloat16 or float16. The same crash occurs if only the grid requires grad.
 
 A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample), but the conversion to
 an integer cannot handle NaN (pytorch#19826). The forward pass, which used to crash too, now clips

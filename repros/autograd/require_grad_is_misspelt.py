@@ -26,11 +26,12 @@
 learn.
 
 Python lets a tensor have any attribute. The attribute that autograd reads is requires_grad (docs:
-autograd mechanics). backbone.requires_grad_(False) does the same for a whole module, and a
-misspelled method raises AttributeError; but backbone.requires_grad = False, for the module itself,
-freezes nothing either. BatchNorm in train() mode still updates its statistics (see
-modules/frozen_batchnorm_moves). A parameter that is frozen after the first steps may continue to
-move because of its old gradient (see optimizers/frozen_parameter_moves_on).
+autograd mechanics). backbone.requires_grad_(False) sets this attribute for all parameters of a
+module, and a misspelled method raises AttributeError. However, the assignment
+backbone.requires_grad = False, for the module itself, freezes nothing either. BatchNorm in train()
+mode still updates its statistics (see modules/frozen_batchnorm_moves). A parameter that is frozen
+after the first steps may continue to move because of its old gradient (see
+optimizers/frozen_parameter_moves_on).
 """
 
 import torch

@@ -30,9 +30,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The second backward() raises an error, but not with torch.sign, which is the same for real
-numbers. No error occurs for a complex leaf, for a leaf that reaches sgn through a linear layer,
-tanh() or a slice, or for a leaf that has another term in the loss.
+"""The second backward() raises an error. No error occurs with torch.sign, which gives the same
+values for real numbers. The same is true of a complex leaf, a leaf that reaches sgn through a
+linear layer, tanh() or a slice, or a leaf that has another term in the loss.
 
 The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be changed.
 backward() should store a regular tensor in .grad (point 5 of the design in

@@ -51,12 +51,11 @@ The call to step() changes parameters in place, but a Linear has saved its weigh
 pass (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by
 an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss changes made by an
 optimizer with fused=True (see optimizers/fused_step_escapes_the_version_check), and changes of a
-weight that autocast has cast, such as a Linear's weight: the wrong code then silently trains with
-the old weights. The generator's loss needs its own
-forward pass after the step (tamarott/SinGAN#148, control), and its own autocast block, because a
-block reuses the weights that it has cast. If you accumulate gradients, pass
-inputs=list(generator.parameters()) to the second backward(), which otherwise adds to the
-discriminator's gradients.
+weight that autocast has cast, such as a Linear's weight. The wrong code then silently trains with
+the old weights. The generator's loss needs its own forward pass after the step
+(tamarott/SinGAN#148, control). It also needs its own autocast block, because a block reuses the
+weights that it has cast. If you accumulate gradients, pass inputs=list(generator.parameters()) to
+the second backward(), which otherwise adds to the discriminator's gradients.
 
 If both step() calls follow both backward() calls (leftthomas/SRGAN#89), no error is raised.
 However, the generator's loss then also trains the discriminator to accept fakes as real (popular

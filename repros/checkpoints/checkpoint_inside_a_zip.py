@@ -33,14 +33,15 @@
 """The weights were downloaded as a zip archive, and torch.load() gets the path of the archive.
 
 A checkpoint is a zip archive itself, so torch.load() mistakes the outer archive for the checkpoint.
-It looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), and
-finds weights.pth at the top. If the first file is in a folder, the message is 'Expected
+It looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), but
+finds weights.pth at the top level. If the first file is in a folder, the message is 'Expected
 hasRecord("version") to be true, but got false'. Neither message means that the file is damaged.
 
 Extract the archive once, or read the file out of it as in the corrected code. Extract only the
-outer archive, because weights.pth must stay packed. If several names end in weights.pth, as with
-ema_weights.pth or the folder __MACOSX of a zip archive from a Mac, the corrected code fails with
-"too many values to unpack": write name = "..." with the full name from the list instead.
+outer archive, because weights.pth must stay packed. If several names in the archive end in
+weights.pth, the corrected code fails with "too many values to unpack". Examples are ema_weights.pth
+and the folder __MACOSX of a zip archive from a Mac. In that case, write name = "..." with the full
+name from the list.
 """
 
 import contextlib

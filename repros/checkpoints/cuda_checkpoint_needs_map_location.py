@@ -38,9 +38,9 @@ without CUDA or with fewer GPUs (Juyong/CaricatureFace#2).
 
 The model's device does not matter. With map_location="cpu", torch.load() reads all storages into
 main memory, and load_state_dict() copies them to the model's device. On a machine without CUDA,
-map_location="cuda" raises the same error. So does pickle.load() for tensors that were on a GPU, and
-map_location does not help there: derive a class from pickle.Unpickler whose find_class() returns
-lambda b: torch.load(io.BytesIO(b), map_location="cpu") for "_load_from_bytes".
+map_location="cuda" raises the same error. So does pickle.load() for tensors that were on a GPU, but
+it has no argument map_location. In that case, derive a class from pickle.Unpickler whose
+find_class() returns lambda b: torch.load(io.BytesIO(b), map_location="cpu") for "_load_from_bytes".
 """
 
 import io

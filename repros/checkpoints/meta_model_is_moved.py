@@ -40,10 +40,10 @@ loaded. If the class has no device argument, create the model inside `with torch
 
 The message of 2.3 and newer recommends to_empty() (pytorch#119293). Called after the load,
 to_empty() gives the model memory with arbitrary contents. Called before the load, to_empty() still
-does so for a buffer that is not in the file, and a weight shared by two layers becomes two weights.
-Since 2.1, load_state_dict(assign=True) replaces the parameters with the loaded tensors
-(torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta device, and
-to() raises the error again (huggingface/transformers#30703).
+leaves arbitrary contents in a buffer that is not in the file, and a weight shared by two layers
+becomes two weights. Since 2.1, load_state_dict(assign=True) replaces the parameters with the loaded
+tensors (torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta
+device, and to() raises the error again (huggingface/transformers#30703).
 """
 
 import warnings

@@ -38,10 +38,11 @@ An optimizer over all parameters accepts the state, and its step skips parameter
 None (torch/optim/adam.py). The state includes the learning rate: after loading, set lr, and also
 the initial_lr that a scheduler left there, because a new scheduler starts from it. To unfreeze a
 layer, load the state before you add its parameters with add_param_group(). The state of a different
-kind of optimizer does not fit. If the saved optimizer had more than one group, make the same
-groups. Wrap the model in DistributedDataParallel after freezing, because the wrapper waits for the
-gradient of every parameter that it found trainable. A model that has lost or gained parameters
-(mli0603/stereo-transformer#58) raises the same error: its optimizer has to start without a state.
+kind of optimizer does not fit. If the saved optimizer had more than one group, create the new
+optimizer with the same groups. Wrap the model in DistributedDataParallel after freezing, because
+the wrapper waits for the gradient of every parameter that it found trainable. A model that has lost
+or gained parameters (mli0603/stereo-transformer#58) raises the same error: its optimizer has to
+start without a state.
 """
 
 import torch

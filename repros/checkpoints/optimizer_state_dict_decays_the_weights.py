@@ -29,8 +29,8 @@ of zero, to create the state (torch/distributed/checkpoint/state_dict.py). Weigh
 changes the weights, even weights that were just loaded (pytorch#125708). Since the fix, the step
 has a learning rate of zero. Without an upgrade, load the weights after the optimizer's state.
 
-The step still counts: after an empty state is read, Adam continues from its second step, on 2.3 and
-2.15, and trains different weights than without the read. On 2.15, ASGD loses its first step and
+The step still counts: if an empty state is read, Adam starts at its second step on 2.3 and 2.15,
+and training gives different weights than without the read. On 2.15, ASGD loses its first step and
 Rprop hardly moves. Read the state after the first step.
 """
 

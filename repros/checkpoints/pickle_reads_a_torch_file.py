@@ -37,8 +37,8 @@ of the file: b"PK" means a zip archive.
 Since torch 2.6, torch.load() rejects NumPy arrays and most other objects in the file ("Weights only
 load failed"). If you trust the file, pass weights_only=False.
 
-Your own persistent_load(), as the message suggests, does not help, because the rest of the archive
-is not a pickle either.
+Writing your own persistent_load(), as the message suggests, does not help, because the rest of the
+archive is not a pickle either.
 """
 
 import contextlib

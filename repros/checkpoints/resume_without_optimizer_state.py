@@ -45,7 +45,7 @@ for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py)
 keep their sign, the step has that length with the state too. SGD with momentum then takes shorter
 first steps: a tenth of the length for a momentum of 0.9.
 
-The learning rate and the weight decay come with the state: set new values after the load.
+The state includes the learning rate and the weight decay, so set new values after the load.
 """
 
 import torch

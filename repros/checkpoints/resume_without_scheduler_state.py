@@ -42,8 +42,8 @@ rate: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, 
 LinearLR, in a SequentialLR too, ends far above its target rate. ExponentialLR and MultiplicativeLR
 with a constant factor continue correctly.
 
-Create the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that
-they find when they are created, and the four that restart train at their first rate until the next
+Create the scheduler before you load the optimizer. Otherwise, LinearLR and ConstantLR scale the
+loaded rate, and the four schedulers that restart use their first rate until the next
 scheduler.step(), even if both states are loaded. The state also includes arguments of the schedule,
 such as T_max, total_steps and step_size, which replace the new scheduler's arguments. LambdaLR
 keeps the new scheduler's functions. In torch 1.13, torch.save() cannot pickle the state of

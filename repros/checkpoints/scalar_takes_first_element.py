@@ -23,7 +23,7 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""A checkpoint with a different shape loads without the usual "size mismatch": a scalar parameter
+"""A checkpoint with a different shape loads without the usual "size mismatch". A scalar parameter
 or buffer takes the first element of the checkpoint's vector, even with strict=False or assign=True.
 
 To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any

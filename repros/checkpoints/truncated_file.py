@@ -49,8 +49,8 @@ downloads only missing files finds the damaged file in every run.
 
 A checkpoint is a zip archive with its table of contents at the end, so losing the last bytes is
 enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files in
-the old format, which are not archives, fail with three types of error up to 2.3 and five in 2.13
-and newer, depending on where the file was cut off. Download the file again with
+the old format, which are not archives, fail with different errors, depending on where the file was
+cut off: three types up to 2.3, and five in 2.13 and newer. Download the file again with
 torch.hub.download_url_to_file(), which writes to a temporary file first. The files in
 ~/.cache/torch/hub are downloads too, and can be cut off in the same way
 (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch

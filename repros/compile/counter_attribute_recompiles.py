@@ -61,9 +61,9 @@ on the meta device, set the buffer to 0 after to_empty(). A higher limit, often 
 (pytorch#121504), only allows more compilations, one per call (popular fix).
 
 A branch on the buffer (`if self.step < 20`) breaks the graph or, with fullgraph=True, raises an
-error, but torch.where() does neither. If the result depends on the step (x / self.step) and two
-forward passes precede one backward pass, the in-place addition causes an error, so write self.step
-= self.step + 1 in that case.
+error, but torch.where() does neither. The in-place addition causes an error if the result depends
+on the step (x / self.step) and two forward passes precede one backward pass. In that case, write
+self.step = self.step + 1.
 """
 
 import logging

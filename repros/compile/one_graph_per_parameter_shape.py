@@ -40,8 +40,8 @@ eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgra
 error (microsoft/dion#23).
 
 A detached tensor is not a parameter but shares the parameter's memory, and its sizes are dynamic
-(control), so Dynamo compiles two graphs for parameters with the same number of dimensions, or more
-if some sizes are 1. The update has to write in place, because an assignment to p.data does not
+(control). For parameters with the same number of dimensions, Dynamo then compiles two graphs, or
+more if some sizes are 1. The update has to write in place, because an assignment to p.data does not
 reach the parameter. In a forward pass, detach() would cut off the gradient, so turn off
 force_parameter_static_shapes there instead. With a higher limit (HomebrewML/HeavyBall#16,
 PrimeIntellect-ai/prime-rl#1778), Dynamo still compiles once per shape (popular fix), as it does

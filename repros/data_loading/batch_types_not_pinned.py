@@ -38,7 +38,7 @@ unpinned, like the dataclass.
 The method needs a line for each field that holds a tensor, with a check for None if the field may
 be None.
 
-Do not use dataclasses.replace() in the method: it would run __post_init__() again, which may scale
+Do not use dataclasses.replace() in the method. It would run __post_init__() again, which may scale
 x a second time, and would drop every attribute that is not an argument of __init__().
 """
 

@@ -37,7 +37,7 @@
 # platform = "linux"
 # ///
 """Up to Python 3.13, the default start method for workers on Linux is fork (docs.python.org:
-multiprocessing, Contexts and start methods), which the CUDA runtime does not support (docs:
+multiprocessing, Contexts and start methods). The CUDA runtime does not support this method (docs:
 notes/multiprocessing). Keep the dataset on the CPU and move each batch to the GPU. If a model
 computes features on the GPU, run that model in the training loop.
 

@@ -29,15 +29,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The first epoch is right. In the second, the mean is subtracted from rows that no longer contain
-it, and so on.
+"""The first epoch is right. In the second epoch, the mean is subtracted from the changed rows
+again, and so on.
 
 Indexing a tensor with a number returns a view that shares its memory (docs: tensor views), as does
 indexing a NumPy array. Operators such as -= and methods such as sub_(), as well as an assignment to
-row[...], write to the dataset. Forked workers write to their own copy, so num_workers > 0 hides the
-failure (facebookresearch/pycls#21) as long as each epoch starts new ones and reads each row once:
-with persistent_workers=True, or a sampler that draws a row twice, it reappears. Spawned workers
-share a tensor's memory and hide nothing.
+row[...], write to the dataset. Forked workers write to their own copy. Therefore, num_workers > 0
+hides the failure (facebookresearch/pycls#21) as long as each epoch starts new workers and reads
+each row once. With persistent_workers=True, or with a sampler that draws a row twice, the failure
+reappears. Spawned workers share a tensor's memory, so they do not hide the failure.
 """
 
 import torch

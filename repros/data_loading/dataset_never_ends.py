@@ -27,9 +27,9 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A map-style Dataset has no __iter__, so a for loop counts up from 0 until __getitem__ raises an
-IndexError. It never checks the length (docs.python.org: object.__getitem__). A __getitem__ that
-computes its row, for example from a file name, a modulo or a random crop, never raises an
-IndexError, so the loop never ends, or fails because a file or a key is missing. If __getitem__
+IndexError. The loop never checks the length (docs.python.org: object.__getitem__). A __getitem__
+that computes its row, for example from a file name, a modulo or a random crop, never raises an
+IndexError. The loop then never ends, or fails because a file or a key is missing. If __getitem__
 indexes a list, an array or a tensor, the loop ends correctly. Loop over range(len(dataset)), or use
 a DataLoader, which converts numbers to tensors.
 

@@ -24,9 +24,10 @@
 
 The only batch is incomplete, so drop_last=True drops it (docs: torch.utils.data), and len(loader)
 is 0. A mean over len(loader) batches raises ZeroDivisionError, or is NaN if the sum is a tensor.
-The corrected code drops the last batch only if there is another. With a DistributedSampler, each
-rank has only its share of the rows: compare len(sampler). The workers of an IterableDataset drop
-one incomplete batch each. For an empty validation set, see loss/empty_validation_is_zero.
+The corrected code drops the last batch only if there is another batch. With a DistributedSampler,
+each rank has only its share of the rows, so use len(sampler) instead of len(rows). Each worker of
+an IterableDataset drops one incomplete batch. For an empty validation set, see
+loss/empty_validation_is_zero.
 """
 
 import torch

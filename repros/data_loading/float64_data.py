@@ -54,8 +54,8 @@ float().
 
 Calling model.double() also removes the error if all the model's other inputs are float64, but uses
 twice the memory. A linear layer that reports "got Float and Double", or a convolution that reports
-"Input type (float) and bias type (double)", has the opposite problem: the model is float64, and
-model.float() fixes the error.
+"Input type (float) and bias type (double)", has the opposite problem. In that case, the model is
+float64, and model.float() fixes the error.
 """
 
 from array import array

@@ -39,8 +39,9 @@
 dtype=torch.float64), regardless of the default dtype (torch/utils/data/_utils/collate.py,
 pytorch#109968). NumPy numbers keep their dtype, which is also float64 by default. With float64
 features the first layer raises an error, as shown here. With float64 targets, the backward pass of
-HuberLoss and BCELoss raises an error, and so does MSELoss's in 1.13 and 2.3, but not in 2.13
-(pytorch#69446). With L1Loss, SmoothL1Loss and BCEWithLogitsLoss, the loss is silently float64.
+HuberLoss and BCELoss raises an error. The backward pass of MSELoss does so in 1.13 and 2.3, but not
+in 2.13 (pytorch#69446). With L1Loss, SmoothL1Loss and BCEWithLogitsLoss, the loss is silently
+float64.
 
 With batch_size=None a float stays a Python float. In a spawned worker the default dtype is float32
 again, so if the model has another dtype, pass that dtype explicitly.

@@ -48,9 +48,9 @@ the longer sides still differ (docs: torchvision.transforms.Resize; lxtGH/Decoup
 both sides, or pad the images in your own collate_fn.
 
 The default mode of interpolate(), nearest, picks single pixels: a chessboard of 16 x 16 becomes a
-black square of 8 x 8. For masks use nearest-exact, in uint8 or float, not in int64 or bool: nearest
-shifts a mask relative to its image by up to half a new pixel. uint8 images need float() first on
-torch 1.13, but not on 2.3; float16 and bfloat16 images always need it.
+black square of 8 x 8. For masks, use nearest-exact, because nearest shifts a mask relative to its
+image by up to half a new pixel. The mask must be uint8 or float, not int64 or bool. uint8 images
+need float() first on torch 1.13, but not on 2.3; float16 and bfloat16 images always need it.
 """
 
 import torch

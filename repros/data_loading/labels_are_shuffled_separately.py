@@ -28,11 +28,12 @@
 # ///
 """No error is raised, and most inputs are trained with the label of another row.
 
-Each call to randperm() draws another order. So do two DataLoaders with shuffle=True, one for the
-inputs and one for the labels: use one loader of a dataset that returns both, which TensorDataset(x,
-y) does for two tensors. A list of results in the order of one epoch does not fit the next epoch of
-a shuffled loader (nikhilroxtomar/FANet#1), and a mixup needs the same order for inputs and labels
-(xudonmao/VMT#1). Also index whatever else belongs to a row, such as its weight or its file name.
+Each call to randperm() draws a different order. So do two DataLoaders with shuffle=True, one for
+the inputs and one for the labels. Instead, use one loader and a dataset that returns both, as
+TensorDataset(x, y) does for two tensors. A list of results in the order of one epoch does not fit
+the next epoch of a shuffled loader (nikhilroxtomar/FANet#1), and mixup needs the same order for
+inputs and labels (xudonmao/VMT#1). Apply the same order to everything else that belongs to a row,
+such as its weight or its file name.
 """
 
 import torch

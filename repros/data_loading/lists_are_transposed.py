@@ -23,8 +23,8 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A batch of two boxes with four numbers each becomes a list of four tensors with two numbers each:
-boxes[0] holds the left edge of every box, not the box of the first image.
+"""A batch of two boxes with four numbers each becomes a list of four tensors with two numbers each.
+Here boxes[0] holds the left edge of every box, not the box of the first image.
 
 For default_collate(), a list is a sample of several fields, which it collates field by field; only
 tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272). If the batch

@@ -22,9 +22,9 @@
 
 The sampler draws numbers from 0 to len(weights) - 1 and uses them as row numbers (docs:
 torch.utils.data.WeightedRandomSampler), so it needs one weight per row. Indexing the tensor of
-class weights with the labels of all rows, in the order of the dataset, gives these weights; a
-tensor of labels must be int64: convert another dtype with long(). Labels of int16, int8 or a
-floating-point dtype raise IndexError, and uint8 indexes like a mask. For a Subset, use only the
+class weights with the labels of all rows, in the order of the dataset, gives these weights. A
+tensor of labels must be int64, so convert other dtypes with long(). Labels of int16, int8 or a
+floating-point dtype raise IndexError, and uint8 labels act as a mask. For a Subset, use only the
 labels of its rows. With weights of 1 / labels.bincount(), all classes are drawn equally often. The
 sampler draws at random, and DataLoader raises ValueError if shuffle=True is passed with sampler=.
 """

@@ -30,9 +30,9 @@
 """The split works for one dataset but fails for the next, which has a few more rows.
 
 random_split() needs lengths that add up to the length of the dataset (torch/utils/data/dataset.py).
-The function int() rounds down, so 80 % and 20 % of 7 rows are 5 and 1 rows. Calculate one length by
-subtraction. Rounding with round() fails for other lengths: both halves of 7 rows are rounded to 4.
-With fewer than 5 rows the corrected code's validation set is empty.
+The function int() rounds down, so 80 % and 20 % of 7 rows become 5 rows and 1 row. Calculate one
+length by subtraction. Rounding with round() fails for other lengths: both halves of 7 rows are
+rounded to 4. With fewer than 5 rows the corrected code's validation set is empty.
 
 Since torch 1.13 random_split(dataset, [0.8, 0.2]) is possible too (docs:
 torch.utils.data.random_split). Fractions whose sum exceeds 1 lead to the same error. Because of

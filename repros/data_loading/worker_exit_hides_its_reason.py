@@ -38,8 +38,8 @@
 # platform = "linux"
 # ///
 """A worker catches Exception and sends the exception with its traceback to the main process
-(torch/utils/data/_utils/worker.py). If the worker ends in any other way, such as a signal or a
-sys.exit() in the dataset, as here, the main process learns only the process ID
+(torch/utils/data/_utils/worker.py). If the worker ends in any other way, for example by a signal
+or, as here, by sys.exit() in the dataset, the main process learns only the process ID
 (torch/utils/data/dataloader.py). Text passed to sys.exit() is only printed to the worker's stderr,
 without a traceback (cpython: multiprocessing/process.py). Run once with num_workers=0 to see the
 cause. If the cause is a segmentation fault, calling faulthandler.enable() in a worker_init_fn

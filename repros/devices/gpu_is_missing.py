@@ -44,8 +44,8 @@ On a machine with an NVIDIA card, the corrected code only hides the fact that th
 If torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise,
 nvidia-smi shows the problem with the driver.
 
-Torch 2.3 is excluded because, in a fork of a process that has counted the GPUs, as the runner does,
-it raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
+Torch 2.3 is excluded, because the runner counts the GPUs and then forks. In the forked process,
+torch 2.3 raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
 """
 
 from unittest.mock import patch

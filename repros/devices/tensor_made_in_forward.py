@@ -38,10 +38,10 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
-"""model.to(device) moves parameters and buffers (torch/nn/modules/module.py). A tensor that
-forward() creates, such as an initial hidden state (Lightning-AI/pytorch-lightning#3738), a mask or
-noise, is created on the default device, the CPU, unless the call names another device (docs:
-torch.zeros).
+"""model.to(device) moves parameters and buffers (torch/nn/modules/module.py). By contrast,
+forward() creates a tensor on the default device, the CPU, unless the call names another device
+(docs: torch.zeros). Examples are an initial hidden state (Lightning-AI/pytorch-lightning#3738), a
+mask and noise.
 
 When called on a parameter, new_zeros(), new_ones() and new_full() use both its device and its
 dtype. If you pass only device=x.device, a model in bfloat16 then fails because of the dtype. A mask

@@ -41,10 +41,11 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 leaves the loop, and the other ranks wait for it in their next backward pass until the
-process group times out (Lightning-AI/pytorch-lightning#379), or with gloo until rank 0 exits. All
-ranks have to make the same decision, so rank 0 broadcasts its own, as in ultralytics/yolov5#8345.
-With NCCL, first call torch.cuda.set_device() on each rank (docs: broadcast_object_list).
+"""Rank 0 leaves the loop, and the other ranks wait for it in their next backward pass. They wait
+until the process group times out (Lightning-AI/pytorch-lightning#379) or, with gloo, until rank 0
+exits. All ranks have to make the same decision, so rank 0 broadcasts its decision, as in
+ultralytics/yolov5#8345. With NCCL, first call torch.cuda.set_device() on each rank (docs:
+broadcast_object_list).
 
 For a model without buffers, validating on rank 0 alone is harmless. If the model has buffers, such
 as BatchNorm's, the wrapper's forward pass after a training step is a collective too. When

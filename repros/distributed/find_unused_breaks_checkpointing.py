@@ -37,8 +37,9 @@ ready as unused before the backward pass, and again when their gradients arrive.
 use_reentrant=False the forward pass records them (docs: checkpoint).
 
 If every layer is used exactly once in every step, find_unused_parameters=False removes the error
-too. It does not help if a layer is checkpointed twice; the corrected line works there as well. If a
-layer is not used, False only leads to another error, "Expected to have finished reduction".
+too. It does not help if a layer is checkpointed twice, but the corrected line also works in that
+case. If a layer is not used, find_unused_parameters=False only leads to another error, "Expected to
+have finished reduction".
 """
 
 import torch

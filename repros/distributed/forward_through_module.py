@@ -28,8 +28,9 @@
 # ///
 """No error is raised, but the ranks drift apart (moojink/openvla-oft#160). DDP prepares its reducer
 in its own forward() (torch/nn/parallel/distributed.py). A step that calls model.module or one of
-its methods from outside bypasses that method, so its backward pass reduces nothing. If the wrapper
-was called with gradients enabled since the last backward pass, the next backward pass does reduce.
+its methods from outside bypasses DDP's forward(), so its backward pass reduces nothing. If the
+wrapper was called with gradients enabled since the last backward pass, the next backward pass does
+reduce.
 
 Give the model a single forward() for the whole step, and call it through the wrapper. If a step
 then leaves some parameters unused, DDP needs find_unused_parameters=True: see

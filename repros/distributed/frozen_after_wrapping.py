@@ -37,7 +37,7 @@ parameters are frozen, no hook runs and no error is raised.
 
 With find_unused_parameters=True the reducer no longer waits, and it reduces a layer's gradients
 again after the layer is unfrozen. Creating a new wrapper after freezing
-(facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen layers: if you
+(facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen layers. If you
 unfreeze them without a third wrapper, the ranks silently drift apart. Combined with a reentrant
 checkpoint, the option raises an error: see distributed/find_unused_breaks_checkpointing.
 """

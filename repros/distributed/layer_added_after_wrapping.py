@@ -27,9 +27,9 @@ its initial values equal.
 
 When DDP is constructed, it broadcasts the parameters of rank 0 and registers its hooks on them. No
 parameter should be added or removed later (docs: DistributedDataParallel). Finish the model first,
-as advised in NVIDIA/apex#109 for a similar wrapper. A replaced layer leaves parameters that get no
-gradient, and the second step fails: see distributed/frozen_after_wrapping. Add the parameters
-to the optimizer too.
+as advised in NVIDIA/apex#109 for a similar wrapper. If a layer is replaced, the old layer's
+parameters get no gradient, and the second step fails: see distributed/frozen_after_wrapping. Add
+the parameters to the optimizer too.
 """
 
 import torch

@@ -46,16 +46,17 @@
 # ///
 """The forward pass returns two outputs, the loss uses only one, and the second step fails. The
 layers of the other output get no gradient, but the reducer waits for them
-(torch/csrc/distributed/c10d/reducer.cpp). An output that also leads to the loss, such as the
-features behind the logits, has no layers of its own, so the loss may ignore it.
+(torch/csrc/distributed/c10d/reducer.cpp). The loss may ignore an output from which another output
+is computed, such as the features behind the logits, because such features have no layers of their
+own.
 
 With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
 the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged
-(pytorch#57081) if their gradients are None: before 2.0, zero_grad() turns earlier gradients into
-zeros, with which AdamW still steps. Do not return an output that is never used (pytorch#22436),
-because the option walks through the graph in each step. Return a tuple, a list or a dict: DDP does
-not find outputs in an object or a dataclass, and still fails. With a reentrant checkpoint, the
-option itself fails: see distributed/find_unused_breaks_checkpointing.
+(pytorch#57081) if their gradients are None. Before 2.0, zero_grad() turns earlier gradients into
+zeros, so AdamW still changes these parameters. Do not return an output that is never used
+(pytorch#22436), because the option walks through the graph in each step. Return a tuple, a list or
+a dict: DDP does not find outputs in an object or a dataclass, and still fails. With a reentrant
+checkpoint, the option itself fails: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

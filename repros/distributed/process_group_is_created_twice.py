@@ -36,8 +36,8 @@ dist.is_initialized() after each import and each constructor. A second call in t
 happens if main() runs again: in a notebook, in a test or in a search over hyperparameters.
 
 The corrected code uses the existing group, so check that dist.get_backend() and
-dist.get_world_size() are those that you expect. If each run needs its own group, end the run with
-dist.destroy_process_group() on every rank.
+dist.get_world_size() return the values that you expect. If each run needs its own group, end the
+run with dist.destroy_process_group() on every rank.
 """
 
 import os

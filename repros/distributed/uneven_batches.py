@@ -42,11 +42,11 @@
 # platform = "linux"
 # ///
 """A collective, such as the gradient reduction in DDP's backward pass, waits until every rank has
-entered it. The rank with an extra batch waits until the process group times out, by default after
-30 minutes with gloo (docs: init_process_group), or until gloo finds that the other rank has exited.
-If no other collective ends each epoch, the extra batch is silently reduced with the first batch of
-the next epoch on the other ranks, and only the last epoch hangs. Data that is split by hand is
-often uneven (QwenAudio/CosyVoice#297).
+entered it. The rank with an extra batch waits until the process group times out or until gloo finds
+that the other rank has exited. With gloo, the default timeout is 30 minutes (docs:
+init_process_group). If no other collective ends each epoch, the extra batch is silently reduced
+with the first batch of the next epoch on the other ranks, and only the last epoch hangs. Data that
+is split by hand is often uneven (QwenAudio/CosyVoice#297).
 
 A longer timeout, as advised in huggingface/accelerate#314, only makes the rank wait longer.
 Instead, let the ranks agree on the smallest number of steps and skip the remaining batches of that

@@ -51,12 +51,12 @@ a gradient.
 Setting find_unused_parameters=True, as the message suggests, is right if the layer is omitted on
 purpose, in all steps or in some. The layer stays unchanged, as it does without DDP. The option also
 hides the mistake if the layer was meant to train (NVIDIA-BioNeMo/KERMT#23), so check the printed
-names and call any layer that should train in forward(). The names also include frozen parameters
-and, from 2.0 on, where zero_grad() removes gradients, layers that only the last step omitted. The
-option raises "Expected to mark a variable ready only once" if a step calls the wrapper twice for
-different layers before backward(): call it once for both, or call backward() after each. Combined
-with a reentrant checkpoint, it raises the same error: see
-distributed/find_unused_breaks_checkpointing.
+names. If one of these layers should train, call it in forward(). The names also include frozen
+parameters and, from 2.0 on, where zero_grad() removes gradients, layers that only the last step
+omitted. The option raises "Expected to mark a variable ready only once" if a step calls the wrapper
+twice for different layers before backward(). In that case, call the wrapper once for both layers,
+or call backward() after each call. Combined with a reentrant checkpoint, it raises the same error:
+see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

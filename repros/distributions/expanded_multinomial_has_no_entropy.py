@@ -20,8 +20,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
-"""On an expanded Multinomial entropy() fails, but on a Multinomial built from expanded
-probabilities it works (control). For a batch of probabilities, pass every new size: probs.expand(3,
+"""entropy() fails on an expanded Multinomial, but works on a Multinomial that is built from
+expanded probabilities (control). For a batch of probabilities, pass every new size: probs.expand(3,
 2, -1) corresponds to expand((3, 2)).
 
 The constructor stores a Binomial for entropy(), but expand() does not copy it

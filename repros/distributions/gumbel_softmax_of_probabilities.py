@@ -25,8 +25,8 @@
 gumbel_softmax() expects unnormalized log-probabilities (docs) and cannot check them. Probabilities
 differ by at most 1, so among three classes the likeliest is drawn with a frequency of at most 0.58.
 If only probabilities are available, pass their logarithm, with clamp(min=1e-20) in float32 if zeros
-occur. A log_softmax() before the call changes nothing. multinomial() is different: it expects
-probabilities.
+occur. Applying log_softmax() to the logits before the call changes nothing. multinomial() is
+different: it expects probabilities.
 """
 
 import torch

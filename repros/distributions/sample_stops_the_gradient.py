@@ -19,12 +19,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss decreases and no error is raised, but the encoder of a variational autoencoder learns
-nothing from the reconstruction, or the actor of SAC nothing from the critic.
+"""The loss decreases and no error is raised. However, the encoder of a variational autoencoder
+learns nothing from the reconstruction, or the actor of SAC learns nothing from the critic.
 
 sample() draws under no_grad (torch/distributions/normal.py). A KL term or an entropy bonus still
-depends on the mean, so the mean receives a gradient, but none of the reconstruction or of the
-critic. rsample() draws the same noise and lets the gradient pass to mean and std (docs:
+depends on the mean, so the mean receives a gradient, but not from the reconstruction or the critic.
+rsample() draws the same noise and lets the gradient pass to mean and std (docs:
 torch.distributions, pathwise derivative). For REINFORCE and PPO, sample() with log_prob() is right.
 Categorical, Bernoulli and Poisson have no rsample(): their has_rsample is False.
 """
