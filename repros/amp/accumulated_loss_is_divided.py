@@ -27,7 +27,7 @@ steps. Therefore, it cannot be compared with the validation loss (espnet/espnet#
 
 The loss is divided before backward(), and the log sums the divided values
 (Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every
-window is full, the result is already the mean loss. Nothing needs to change then.
+window is full, the result is already the mean loss. In that case, nothing needs to change.
 """
 
 import torch

@@ -40,11 +40,12 @@
 # choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""Some layers get no gradient, but backward() raises no error because the other layers get theirs.
+"""Some layers get no gradient, but backward() raises no error because the other layers do get
+gradients.
 
 autocast keeps each weight's low-precision copy until the block ends, regardless of the gradient
-mode in which the copy was made. A copy made under no_grad has no graph, and a later forward in the
-same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a network with
+mode in which the copy was made. A copy made under no_grad has no graph, and a later forward pass in
+the same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a network with
 norms or embeddings, backward() is silent even if every layer ran in the no_grad pass, because
 autocast does not cast their weights (docs: torch.amp). Only these layers train. If the loss depends
 on no tensor that requires a gradient, backward() raises an error (see

@@ -41,8 +41,8 @@ float32 can represent every 16-bit number exactly, so call float() on the inputs
 operations too, and convert their results back in the same way. Omit the conversion back if the next
 operation accepts float32, which is more accurate and stays finite above 65504. With p=2, the
 default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product
-accepts bfloat16, and since 2.2 float16, so cdist() raises no error, but its result is less accurate
-(pytorch#136748). With p=1, cdist() raises an error for any number of rows.
+accepts bfloat16 and, since 2.2, also float16, so cdist() raises no error, but its result is less
+accurate (pytorch#136748). With p=1, cdist() raises an error for any number of rows.
 """
 
 import torch

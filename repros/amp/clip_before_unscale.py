@@ -41,9 +41,9 @@
 """The loss barely decreases once gradients are clipped (Lightning-AI/pytorch-lightning#9599,
 pytorch#40907).
 
-Between backward() and step(), the gradients are multiplied by the scale, which is 65536 at first.
-Clipping reduces the norm of the scaled gradients to max_norm, and step() then divides the clipped
-gradients by the scale.
+Between backward() and step(), the gradients still contain the scale as a factor, which is 65536 at
+first. Clipping reduces the norm of the scaled gradients to max_norm, and step() then divides the
+clipped gradients by the scale.
 
 Adam and AdamW normalize each gradient by its magnitude (torch/optim/adam.py), so only eps shortens
 the step. With a single weight, the first step has 0.999 of its correct length. With a million

@@ -40,12 +40,12 @@ an error. A fused optimizer checks its gradients itself: step() does nothing, an
 error, unless another optimizer of the same scaler had gradients. update() also raises this error if
 step() was not called before it.
 
-zero_grad() between backward() and step() has the same effect, because it sets the gradients to
-None. With set_to_none=False, the default before 2.0, the gradients are zeros: no error is raised,
-and only momentum and weight decay move the weights (torch/optim/optimizer.py). With two optimizers,
-step() also raises an error for the optimizer whose parameters this loss does not reach, so call
-scaler.step() only for the other optimizer. The same happens if the optimizer holds the parameters
-of a copy of the model.
+Calling zero_grad() between backward() and step() has the same effect, because zero_grad() sets the
+gradients to None. With set_to_none=False, the default before 2.0, the gradients are zeros: no error
+is raised, and only momentum and weight decay move the weights (torch/optim/optimizer.py). With two
+optimizers, step() also raises an error for the optimizer whose parameters this loss does not reach,
+so call scaler.step() only for the other optimizer. The same happens if the optimizer holds the
+parameters of a copy of the model.
 """
 
 import torch

@@ -30,7 +30,7 @@
 """On a Mac, unscale_() raises an error, and so does step(), which calls it (pytorch#142397).
 
 Before torch 2.8, unscale_() computes the reciprocal of the scale in float64, which MPS does not
-support. From 2.8 on, it uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not
+support. From 2.8 on, unscale_() uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not
 measured). If you disable the scaler but keep the forward pass in float16, small gradients are lost.
 """
 

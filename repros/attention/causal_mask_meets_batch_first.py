@@ -30,8 +30,7 @@
 batch_first=True, the first dimension of x is the sequence (docs: MultiheadAttention). If the batch
 size equals the sequence length, no error is raised, and the samples are silently mixed. The reverse
 mistake fails too: when layers of open_clip became batch_first, callers continued to transpose the
-input (mlfoundations/open_clip#910, FlorianFuerrutter/genQC#1). Such callers should drop the
-transpose.
+input (mlfoundations/open_clip#910, FlorianFuerrutter/genQC#1). In that case, remove the transpose.
 
 A mask of the size given in the message silences the error, but the tokens of one sample then attend
 to other samples (popular fix).

@@ -33,9 +33,9 @@
 Attention weighs every position that no mask excludes, and zeros are no exception: after the biases
 and the softmax, they have a weight and a value (pytorch#22588). True in the mask means padding. The
 encoder needs batch_first=True here. The outputs at the padding remain meaningless: leave them out
-of the loss, and out of a mean over the positions. A decoder needs memory_key_padding_mask too, and
-tgt_key_padding_mask unless it is causal and its padding is at the end. A causal encoder with
-padding at the end is not affected.
+of the loss, and out of a mean over the positions. A decoder also needs memory_key_padding_mask.
+Unless the decoder is causal and its padding is at the end, it needs tgt_key_padding_mask too. A
+causal encoder with padding at the end is not affected.
 """
 
 import torch

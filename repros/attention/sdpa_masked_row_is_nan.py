@@ -33,8 +33,8 @@
 The scores of the row are all -inf, and their softmax is NaN (pytorch#103749). Since the upstream
 fix, the function returns zeros for such rows (pytorch#131060, pytorch#133882).
 
-A float mask of 0 and -inf gives NaN too (2.3). The corrected code expects a bool mask, so convert a
-float mask with mask == 0. In every release, a hand-written softmax() still gives NaN, as does
+On 2.3, a float mask of 0 and -inf gives NaN too. The corrected code expects a bool mask, so convert
+a float mask with mask == 0. In every release, a hand-written softmax() still gives NaN, as does
 MultiheadAttention with need_weights=True (see attention/need_weights_masked_row_is_nan).
 """
 

@@ -29,11 +29,12 @@
 
 A ReLU's backward pass needs the output of its forward pass. An in-place change increments the
 tensor's version, and backward() compares this version with the version at the time of saving
-(torch/csrc/autograd/saved_variable.cpp). Changing y.data does not, so it hides the error and gives
-a wrong gradient. The statement `y += x` is an in-place change, whereas `y = y + x` creates a new
-tensor (control). The new tensor has the promoted dtype, so under autocast it is float32 if x is,
-whereas `y += x` keeps the dtype of y. Users first tried inplace=False in every ReLU
-(lyongo/NWPU-MOC#4, quark0/darts#109), but this does not remove the `+=` (popular fix).
+(torch/csrc/autograd/saved_variable.cpp). A change to y.data does not increment the version, so it
+hides the error and gives a wrong gradient. The statement `y += x` is an in-place change, whereas `y
+= y + x` creates a new tensor (control). The new tensor has the promoted dtype, so under autocast it
+is float32 if x is float32, whereas `y += x` keeps the dtype of y. Users first tried inplace=False
+in every ReLU (lyongo/NWPU-MOC#4, quark0/darts#109), but this does not remove the `+=` (popular
+fix).
 
 The functions sigmoid(), tanh(), exp() and sqrt() save their output too. gelu(), silu() and
 leaky_relu() do not, except for leaky_relu(inplace=True). The assignment `y[mask] = 0` is also an

@@ -25,10 +25,10 @@ sum, the penalty's weight does not change any gradient
 (Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler that reads the loss does see the
 penalty.
 
-argmax() and comparisons return tensors without a gradient. backward() raises only if *nothing* in
-the loss has a gradient; the other term hides the failure. The probability of the class has a
-gradient (control). cross_entropy() also accepts classes in uint8, but gather() does not, so the
-code calls long(). If cross_entropy() has a different ignore_index, mask that index.
+argmax() and comparisons return tensors without a gradient. backward() raises an error only if
+*nothing* in the loss has a gradient. Here the other term hides the failure. The probability of the
+class has a gradient (control). cross_entropy() also accepts classes in uint8, but gather() does
+not, so the code calls long(). If cross_entropy() has a different ignore_index, mask that index.
 
 round() and a threshold have no gradient either. For two classes, use the sigmoid itself. For Dice,
 IoU, F1 or a count of predictions, use probabilities instead of hard predictions.

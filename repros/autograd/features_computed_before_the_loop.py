@@ -29,7 +29,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step works, but the second traverses the features' graph again
+"""The first step works, but the second step traverses the features' graph again
 (lucidrains/denoising-diffusion-pytorch#109). If the encoder should not be trained, compute the
 features without a graph instead (pyg-team/pytorch-frame#229).
 

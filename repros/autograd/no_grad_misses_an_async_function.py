@@ -29,7 +29,7 @@
 
 The decorator turns gradients off while the function is called. Calling an async function only
 creates a coroutine, whose body runs later, when the coroutine is awaited (vllm-project/vllm#49153).
-For generators, torch has a separate wrapper (pytorch#31792), but not for coroutines.
+Torch has a separate wrapper for generators (pytorch#31792), but not for coroutines.
 @torch.inference_mode(), @torch.enable_grad() and @torch.autocast() miss the body in the same way.
 Do not await inside the with block: the mode belongs to the thread, so other coroutines that run in
 the meantime would compute without gradients too.

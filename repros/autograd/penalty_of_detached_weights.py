@@ -28,10 +28,10 @@
 
 The values of .data and of state_dict() are detached from the graph (docs:
 torch.nn.Module.state_dict), so for autograd the penalty is a constant. A forward() that computes
-with such values does not train their parameters either. state_dict() also contains buffers such as
-running means, and parameters() does not. The penalty covers biases and norms too: leave them out if
-they should not shrink. If the loss is divided for gradient accumulation, add the penalty before the
-division.
+with detached values does not train the corresponding parameters either. state_dict() also contains
+buffers such as running means, and parameters() does not. The penalty covers biases and norms too:
+leave them out if they should not shrink. If the loss is divided for gradient accumulation, add the
+penalty before the division.
 """
 
 import torch

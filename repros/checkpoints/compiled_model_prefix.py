@@ -53,7 +53,7 @@ unexpected.
 
 torch.compile() wraps the model in a module that holds it as the attribute `_orig_mod`
 (torch/_dynamo/eval_frame.py), so every key begins with that name. torch has a function that removes
-the prefix; saving compiled_model._orig_mod.state_dict() keeps the prefix out of the next file.
+the prefix. To keep the prefix out of the next file, save compiled_model._orig_mod.state_dict().
 Conversely, a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2):
 load the checkpoint before torch.compile(). The corrected lines do not find the prefix if the state
 is under a key such as "model", or if the prefix follows the "module." of

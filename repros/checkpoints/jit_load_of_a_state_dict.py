@@ -33,8 +33,8 @@
 torch.save() and torch.jit.save() both write a zip archive, often with the same ending, .pt or .pth.
 Only the archive of torch.jit.save() contains constants.pkl and the model's code (docs:
 torch.jit.save). Newer releases add that the file is probably corrupted, which is not true here. To
-tell the two formats apart, list the archive with python -m zipfile -l: TorchScript has a folder
-code/.
+tell the two formats apart, list the archive with python -m zipfile -l: an archive of TorchScript
+contains a folder code/.
 
 In Python, load the state dict with torch.load() and load_state_dict() instead, as before. The
 corrected code is for other programs, and newer releases warn that torch.jit is deprecated. Give the

@@ -32,7 +32,8 @@
 # ///
 """An optimizer loads its state by position, not by name: it identifies each parameter as the n-th
 of its group (torch/optim/optimizer.py). The groups must therefore have the same sizes as when the
-state was saved. Frozen layers that are left out (allenai/allennlp#5465) shift all other parameters.
+state was saved. If frozen layers are left out (allenai/allennlp#5465), the parameters after them
+have other positions.
 
 An optimizer over all parameters accepts the state, and its step skips parameters whose .grad is
 None (torch/optim/adam.py). The state includes the learning rate: after loading, set lr, and also
@@ -41,7 +42,7 @@ layer, load the state before you add its parameters with add_param_group(). The 
 kind of optimizer does not fit. If the saved optimizer had more than one group, create the new
 optimizer with the same groups. Wrap the model in DistributedDataParallel after freezing, because
 the wrapper waits for the gradient of every parameter that it found trainable. A model that has lost
-or gained parameters (mli0603/stereo-transformer#58) raises the same error: its optimizer has to
+or gained parameters (mli0603/stereo-transformer#58) raises the same error. Its optimizer has to
 start without a state.
 """
 

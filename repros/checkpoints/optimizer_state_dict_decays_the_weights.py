@@ -24,10 +24,11 @@
 with gradients, 2.3 raises an error. Adam, NAdam, SGD and RMSprop with weight decay change the
 weights too. Adagrad, which creates its state when it is constructed, does not.
 
-If an optimizer has no state, get_optimizer_state_dict() and its setter step it once, with gradients
-of zero, to create the state (torch/distributed/checkpoint/state_dict.py). Weight decay still
-changes the weights, even weights that were just loaded (pytorch#125708). Since the fix, the step
-has a learning rate of zero. Without an upgrade, load the weights after the optimizer's state.
+If an optimizer has no state, get_optimizer_state_dict() and set_optimizer_state_dict() step it
+once, with gradients of zero, to create the state (torch/distributed/checkpoint/state_dict.py).
+Weight decay still changes the weights, even weights that were just loaded (pytorch#125708). Since
+the fix, the step has a learning rate of zero. Without an upgrade, load the weights after the
+optimizer's state.
 
 The step still counts: if an empty state is read, Adam starts at its second step on 2.3 and 2.15,
 and training gives different weights than without the read. On 2.15, ASGD loses its first step and

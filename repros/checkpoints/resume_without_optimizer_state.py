@@ -39,11 +39,11 @@
 (metatensor/metatrain#203).
 
 Adam divides its mean of the gradients by their mean size, and both means begin at zero. Late in
-training, the gradients of different batches mostly cancel in the first mean, so steps are short. A
-new optimizer has seen only one gradient. Its first step has the full length of the learning rate
-for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). If the gradients
-keep their sign, the step has that length with the state too. SGD with momentum then takes shorter
-first steps: a tenth of the length for a momentum of 0.9.
+training, the gradients of different batches mostly cancel in their mean, so steps are short. A new
+optimizer has seen only one gradient. Its first step has the full length of the learning rate for
+every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). If the gradients keep
+their sign, the step has that length with the state too. SGD with momentum then takes shorter first
+steps: a tenth of the length for a momentum of 0.9.
 
 The state includes the learning rate and the weight decay, so set new values after the load.
 """

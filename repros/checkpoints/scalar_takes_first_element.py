@@ -27,8 +27,8 @@
 or buffer takes the first element of the checkpoint's vector, even with strict=False or assign=True.
 
 To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any
-vector if the model had a scalar (pytorch#9781). Since the fix, it does so only for vectors of one
-element (pytorch#166335).
+vector if the model had a scalar (pytorch#9781). Since the fix, load_state_dict() does so only for
+vectors of one element (pytorch#166335).
 """
 
 import torch

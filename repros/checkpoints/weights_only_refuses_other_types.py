@@ -40,10 +40,10 @@ an argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or t
 (e3nn/e3nn#519).
 
 Since 2.6, torch.load() defaults to weights_only=True (pytorch#137602). This mode loads tensors,
-numbers, strings, lists, tuples, sets and dicts of them, and a few other classes, but no
-defaultdict, datetime or NumPy array. With weights_only=False, torch.load() loads everything that
-older releases loaded, and runs any code in the file, so use it only for a file whose author you
-trust. For any other file, torch.serialization.add_safe_globals() can allow the class that the
+numbers, strings, lists, tuples, sets and dicts of them, and a few other classes, but not a
+defaultdict, a datetime or a NumPy array. With weights_only=False, torch.load() loads everything
+that older releases loaded, and runs any code in the file, so use it only for a file whose author
+you trust. For any other file, torch.serialization.add_safe_globals() can allow the class that the
 message names (notes on serialization).
 """
 

@@ -29,8 +29,8 @@
 # ///
 """Calling torch.save() on a model pickles a reference to its class. The reference consists of the
 name of the defining module, often __main__, and the name of the class in that module. torch.load()
-looks the class up in the module that has this name in the loading script (pytorch#7812). A meter or
-a config that was saved with the model causes the same error (zengqunzhao/MA-Net#5).
+looks up the class in the module of the same name in the loading script (pytorch#7812). A meter or a
+config that was saved with the model causes the same error (zengqunzhao/MA-Net#5).
 
 A state_dict does not contain a class, so the loading script creates the model from its own class
 and loads the state into it. Plain attributes and buffers with persistent=False are not in the

@@ -32,7 +32,7 @@
 changes. Torch 2.2 still noticed the change (pytorch#176851). Strings, flags, tuples and None are
 frozen as well, and so is a list that is replaced.
 
-After pytorch#124802, Dynamo gave such a class attribute no source, and therefore no guard
+After pytorch#124802, Dynamo gave this class attribute no source, and therefore no guard
 (UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).
 An instance attribute has a guard (control).
 """

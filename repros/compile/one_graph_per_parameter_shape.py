@@ -34,10 +34,10 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1" }
 # ///
-"""Dynamo makes sizes dynamic once they change, except a parameter's sizes, each of which is a
-constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of
-eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgraph=True, raises an
-error (microsoft/dion#23).
+"""Dynamo makes sizes dynamic once they change. However, each size of a parameter is a constant of
+the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of eight graphs,
+or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgraph=True, raises an error
+(microsoft/dion#23).
 
 A detached tensor is not a parameter but shares the parameter's memory, and its sizes are dynamic
 (control). For parameters with the same number of dimensions, Dynamo then compiles two graphs, or

@@ -30,10 +30,10 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told that an accelerator exists" }
 # ///
-"""The loader pins tensors, mappings, sequences, and objects with a pin_memory() method. It silently
-returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data,
-Memory Pinning). A named tuple is pinned without a method. An instance of a plain class stays
-unpinned, like the dataclass.
+"""The loader pins tensors, mappings, sequences, and objects that have a pin_memory() method. It
+silently returns every other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
+torch.utils.data, Memory Pinning). A named tuple is pinned without a method. An instance of a plain
+class stays unpinned, like the dataclass.
 
 The method needs a line for each field that holds a tensor, with a check for None if the field may
 be None.

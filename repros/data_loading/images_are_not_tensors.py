@@ -39,8 +39,8 @@
 
 default_collate() stacks tensors, NumPy arrays and numbers, looks for them in dicts, lists and
 tuples, and keeps strings (torch/utils/data/_utils/collate.py). The message names the first type
-that it cannot batch. Look at the transform: it is missing, it was not passed on to the validation
-set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
+that it cannot batch. Check the transform: either it is missing, or it was not passed to the
+validation set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
 
 The corrected code returns the same tensor as torchvision's ToTensor() does for an RGB image: three
 channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch must also have

@@ -49,7 +49,8 @@
 dataset's responsibility (docs: torch.utils.data.IterableDataset). With n workers, an epoch is n
 times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
 spawned worker does not know its rank, so pass the rank to the dataset. Every worker has to see the
-same rows in the same order. If two ranks share five rows, one of them gets three.
+same rows in the same order. If two ranks share five rows, one rank gets three rows and the other
+gets two.
 
 Because islice() also reads the rows that it skips (docs.python.org: itertools), each worker still
 reads the whole stream, and a slow stream does not become faster. With two workers and a batch size

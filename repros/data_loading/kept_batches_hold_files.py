@@ -33,7 +33,7 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""On Linux a worker sends a tensor as the descriptor of an open file in shared memory. The file
+"""On Linux, a worker sends a tensor as the descriptor of an open file in shared memory. The file
 stays open as long as the tensor lives (docs: multiprocessing, file_descriptor), so a growing list
 of batches reaches the process's open-file limit. If you keep a copy instead, the descriptor is
 freed. For a CPU tensor, y.cpu(), y.detach(), y[0] and y.numpy() do not copy. For a batch of several

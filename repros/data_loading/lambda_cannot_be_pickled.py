@@ -42,8 +42,8 @@ and worker_init_fn (docs: torch.utils.data, Platform-specific behaviors). Pickle
 function by its name in a module, but a lambda or a nested function has no such name
 (docs.python.org: pickle).
 
-Workers are spawned on Windows and macOS. On Linux before Python 3.14 they are forked, and nothing
-is pickled; from 3.14 on the default is forkserver, which pickles too (docs.python.org:
+Workers are spawned on Windows and macOS. On Linux before Python 3.14, they are forked, and nothing
+is pickled. From 3.14 on, the default is forkserver, which pickles too (docs.python.org:
 multiprocessing). Use a function or a class defined at the top level of a module, or a
 functools.partial of either. In a notebook, import the function from a file, because a spawned
 worker does not have the cells.

@@ -41,8 +41,8 @@ set_epoch() before iter(). An itertools.cycle(loader) stores the batches of the 
 repeats them in the same order, with the same augmentation.
 
 With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
-nashory/pggan-pytorch#35), the batches differ, but each is the first batch of a new permutation. In
-as many steps as an epoch has, some rows are read twice and others never.
+nashory/pggan-pytorch#35), the batches differ, but each is the first batch of a new permutation.
+After one epoch's number of steps, some rows have been read twice and others never.
 """
 
 from torch.utils.data import DataLoader

@@ -22,7 +22,8 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The loader reads all rows of a batch before it stacks them, and they all share the same memory.
+"""The loader reads all rows of a batch before it stacks them, and all these rows share the same
+memory.
 
 The loader asks the Dataset for one row after another, and the collate function copies the rows only
 at the end (torch/utils/data/_utils/fetch.py), so the buffer must be copied before it is returned.

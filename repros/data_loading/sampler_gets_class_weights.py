@@ -26,7 +26,8 @@ class weights with the labels of all rows, in the order of the dataset, gives th
 tensor of labels must be int64, so convert other dtypes with long(). Labels of int16, int8 or a
 floating-point dtype raise IndexError, and uint8 labels act as a mask. For a Subset, use only the
 labels of its rows. With weights of 1 / labels.bincount(), all classes are drawn equally often. The
-sampler draws at random, and DataLoader raises ValueError if shuffle=True is passed with sampler=.
+sampler already draws at random, so omit shuffle=True: together with sampler=, it makes DataLoader
+raise ValueError.
 """
 
 import torch

@@ -34,9 +34,9 @@ The function int() rounds down, so 80 % and 20 % of 7 rows become 5 rows and 1 r
 length by subtraction. Rounding with round() fails for other lengths: both halves of 7 rows are
 rounded to 4. With fewer than 5 rows the corrected code's validation set is empty.
 
-Since torch 1.13 random_split(dataset, [0.8, 0.2]) is possible too (docs:
-torch.utils.data.random_split). Fractions whose sum exceeds 1 lead to the same error. Because of
-rounding, even the sum of twenty times 0.05 is 1.0000000000000002 in Python 3.11 (pytorch#128116).
+Since torch 1.13, random_split(dataset, [0.8, 0.2]) works too (docs: torch.utils.data.random_split).
+Fractions whose sum exceeds 1 lead to the same error. Because of rounding, even a sum of twenty
+fractions of 0.05 is 1.0000000000000002 in Python 3.11 (pytorch#128116).
 """
 
 from torch.utils.data import random_split

@@ -46,14 +46,14 @@ A complete file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. 
 needs the path of data.mdb itself, because its folder has the same size whether the file is complete
 or truncated.
 
-With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError; without
-a length they map the bytes that exist. However, numpy.memmap() in its default mode "r+" does not
+With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError. Without
+a length, they map the bytes that exist. However, numpy.memmap() in its default mode "r+" does not
 raise an error: it extends the file with zeros, and then the size is right. Open data with mode="r",
-and delete any copy that was extended in this way. With both functions the process dies if the file
+and delete any copy that was extended in this way. With both functions, the process dies if the file
 is truncated while it is mapped, for example because a second copy overwrites it.
 
-In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and training with num_workers=0 died
-of the same signal. A lack of shared memory for batches cannot explain that.
+In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and the same signal killed the
+training with num_workers=0. A lack of shared memory for batches cannot explain that.
 """
 
 import ctypes

@@ -43,10 +43,10 @@ or, as here, by sys.exit() in the dataset, the main process learns only the proc
 (torch/utils/data/dataloader.py). Text passed to sys.exit() is only printed to the worker's stderr,
 without a traceback (cpython: multiprocessing/process.py). Run once with num_workers=0 to see the
 cause. If the cause is a segmentation fault, calling faulthandler.enable() in a worker_init_fn
-prints its Python location.
+prints the Python stack.
 
 The corrected code helps if the dataset exits. A worker killed by a signal, such as SIGKILL when
-memory runs out, causes the same messages, but the corrected code does not help there.
+memory runs out, causes the same messages, but the corrected code does not help in that case.
 """
 
 import os

@@ -37,9 +37,9 @@ notes/hip).
 
 The message ends with the type that torch received, without a number: "gpu" even for "gpu:0". For
 upper case, such as "CPU" or "CUDA", use lower(). "auto" is a value of device_map in other
-libraries, not a device. On a Mac, the test is torch.backends.mps.is_available(), and the name is
-"mps". Changing the name to "cpu" removes the error, but then the GPU is not used. The corrected
-code also falls back to the CPU without a message if CUDA is not available.
+libraries, not a device. On a Mac, test torch.backends.mps.is_available(), and use the name "mps".
+Changing the name to "cpu" removes the error, but then the GPU is not used. The corrected code also
+falls back to the CPU without a message if CUDA is not available.
 """
 
 import torch

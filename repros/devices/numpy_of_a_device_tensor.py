@@ -33,15 +33,15 @@ a list.
 
 A NumPy array shares its tensor's memory, and NumPy can read only host memory
 (torch/csrc/utils/tensor_numpy.cpp). NumPy and Matplotlib convert a list of tensors in this way, so
-the traceback often ends in __array__(). In the usual case, the tensors are losses or predictions
-that a loop collected in a list.
+the traceback often ends in __array__(). Usually, the tensors are losses or predictions that a loop
+collected in a list.
 
-Collect numbers instead: losses.append(loss.item()), or x.detach().cpu() for a tensor. This also
-frees each step's graph. With cpu() alone (swz30/MPRNet#128), a tensor that requires a gradient
-fails with "Can't call numpy() on Tensor that requires grad". Do not compute a loss that needs a
-gradient with np.sum(): add its terms with Python's sum() (swz30/MPRNet#91). A bfloat16 tensor also
-needs float(), because NumPy has no such type. On the CPU, the corrected code copies nothing: add
-copy() for a tensor that changes later, such as a weight.
+Instead, collect numbers with losses.append(loss.item()), or collect x.detach().cpu() if you need
+the tensor. This also frees each step's graph. With cpu() alone (swz30/MPRNet#128), a tensor that
+requires a gradient fails with "Can't call numpy() on Tensor that requires grad". Do not compute a
+loss that needs a gradient with np.sum(): add its terms with Python's sum() (swz30/MPRNet#91). A
+bfloat16 tensor also needs float(), because NumPy has no bfloat16. On the CPU, the corrected code
+copies nothing: add copy() for a tensor that changes later, such as a weight.
 """
 
 import torch

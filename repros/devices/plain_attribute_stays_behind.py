@@ -38,13 +38,14 @@ state_dict() too.
 persistent=False keeps the buffer out of the checkpoint. The attribute was not in the checkpoint
 either, so existing checkpoints still load. torch.jit.script() ignores this option: a scripted
 module's state_dict() contains the buffer. Omit persistent=False for values that a model measures or
-draws, because those belong in the checkpoint.
+draws, because these values belong in the checkpoint.
 
-model.bfloat16() and half() cast a floating-point buffer, but did not cast the attribute. bfloat16
-reduces the positions torch.arange(4096.0) to 769 distinct values. Keep positions as integers. Keep
-a model with a noise schedule in float32 and use autocast, which does not cast buffers. These
-methods leave a complex buffer unchanged; model.to(torch.bfloat16) drops its imaginary part, and
-warns. register_buffer() raises a KeyError if self.mask = None precedes it.
+model.bfloat16() and half() cast a floating-point buffer, although they did not cast the attribute.
+bfloat16 reduces the positions torch.arange(4096.0) to 769 distinct values. Keep positions as
+integers. Keep a model with a noise schedule in float32 and use autocast, which does not cast
+buffers. The methods bfloat16() and half() leave a complex buffer unchanged, but
+model.to(torch.bfloat16) drops its imaginary part, and warns. After self.mask = None,
+register_buffer() raises a KeyError.
 
 DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward pass.
 Before 2.12, two forward passes before one backward pass then cause the error "modified by an

@@ -44,8 +44,8 @@ forward() creates a tensor on the default device, the CPU, unless the call names
 mask and noise.
 
 When called on a parameter, new_zeros(), new_ones() and new_full() use both its device and its
-dtype. If you pass only device=x.device, a model in bfloat16 then fails because of the dtype. A mask
-or an index must not use the parameter's dtype, so pass its dtype explicitly, as in
+dtype. If you pass only device=x.device instead, a model in bfloat16 fails because of the dtype. A
+mask or an index must not use the parameter's dtype, so pass its dtype explicitly, as in
 weight.new_ones(size, dtype=torch.bool). MultiheadAttention silently adds a floating-point mask to
 the scores (docs: torch.nn.MultiheadAttention). For noise, use torch.randn_like(weight), or
 torch.randn(size, device=weight.device, dtype=weight.dtype). The names in the error message are the

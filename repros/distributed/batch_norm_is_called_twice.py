@@ -40,8 +40,8 @@ pass saved them for its backward pass. With track_running_stats=False these buff
 (docs: BatchNorm1d).
 
 The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as
-well. With broadcast_buffers=False alone the ranks' running statistics drift apart: broadcast them
-after the backward pass instead. On 2.3 and 2.15 the wrapper does not broadcast them at the start
+well. With broadcast_buffers=False alone, the ranks' running statistics drift apart, so broadcast
+them after the backward pass. On 2.3 and 2.15 the wrapper does not broadcast them at the start
 either. Therefore, if only rank 0 has loaded a checkpoint, also broadcast them once before the first
 forward pass. Torch 2.13 and 2.15, where nothing fails, warn that broadcast_buffers is deprecated
 (torch/nn/parallel/distributed.py).

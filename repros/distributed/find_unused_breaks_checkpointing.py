@@ -34,12 +34,12 @@ without use_reentrant is reentrant, and fails in the same way on 1.13, 2.3 and 2
 The search for unused parameters traverses the output's graph (docs: DistributedDataParallel). That
 graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are marked
 ready as unused before the backward pass, and again when their gradients arrive. With
-use_reentrant=False the forward pass records them (docs: checkpoint).
+use_reentrant=False, the forward pass records these layers (docs: checkpoint).
 
 If every layer is used exactly once in every step, find_unused_parameters=False removes the error
-too. It does not help if a layer is checkpointed twice, but the corrected line also works in that
-case. If a layer is not used, find_unused_parameters=False only leads to another error, "Expected to
-have finished reduction".
+too. That option does not help if a layer is checkpointed twice, but the corrected line works in
+that case too. If a layer is not used, find_unused_parameters=False only leads to another error,
+"Expected to have finished reduction".
 """
 
 import torch

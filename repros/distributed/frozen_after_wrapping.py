@@ -35,11 +35,12 @@
 parameter that is frozen later gets no gradient, but the reducer still waits for it. If all
 parameters are frozen, no hook runs and no error is raised.
 
-With find_unused_parameters=True the reducer no longer waits, and it reduces a layer's gradients
-again after the layer is unfrozen. Creating a new wrapper after freezing
+With find_unused_parameters=True, the reducer no longer waits. After a layer is unfrozen, the
+reducer reduces its gradients again. Creating a new wrapper after freezing
 (facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen layers. If you
 unfreeze them without a third wrapper, the ranks silently drift apart. Combined with a reentrant
-checkpoint, the option raises an error: see distributed/find_unused_breaks_checkpointing.
+checkpoint, find_unused_parameters=True raises an error: see
+distributed/find_unused_breaks_checkpointing.
 """
 
 from collections import OrderedDict

@@ -29,7 +29,7 @@ When DDP is constructed, it broadcasts the parameters of rank 0 and registers it
 parameter should be added or removed later (docs: DistributedDataParallel). Finish the model first,
 as advised in NVIDIA/apex#109 for a similar wrapper. If a layer is replaced, the old layer's
 parameters get no gradient, and the second step fails: see distributed/frozen_after_wrapping. Add
-the parameters to the optimizer too.
+the new layer's parameters to the optimizer too.
 """
 
 import torch

@@ -37,13 +37,15 @@
 Nobody passed the argument that it rejects.
 
 python -m torch.distributed.launch adds the argument to the script's command line. Up to torch 1.13
-it was --local_rank, and since torch 2.0 it is --local-rank (torch/distributed/run.py). argparse
-treats the two as different options. In both cases, the value is stored in arguments.local_rank.
+the argument was --local_rank, and since torch 2.0 it is --local-rank (torch/distributed/run.py).
+argparse treats the two spellings as different options, but stores the value of both in
+arguments.local_rank.
 
 torchrun adds no argument, and only sets the variable LOCAL_RANK (docs: torchrun). Replacing the
-launcher with torchrun, as in huggingface/pytorch-image-models#1728, avoids the error. But a script
-that reads only its argument then runs every rank on GPU 0. The corrected code works with torchrun
-and with both spellings. If the script takes -1 for a run without a launcher, write -1 instead of 0.
+launcher with torchrun, as in huggingface/pytorch-image-models#1728, avoids the error. However, a
+script that reads only its argument then runs every rank on GPU 0. The corrected code works with
+torchrun and with both spellings. If the script takes -1 for a run without a launcher, write -1
+instead of 0.
 """
 
 import argparse

@@ -33,11 +33,11 @@
 # ///
 """DDP rejects a module that has no gradients to reduce, such as a frozen teacher, a perceptual loss
 (pytorch#45326), or a model in a training stage with no parameters left to train
-(guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. It then has no .module, and
-its state_dict() keys have no prefix. Each rank keeps the weights that it loaded or initialized,
-because only DDP sends the weights of rank 0 to the other ranks.
+(guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. The model then has no
+.module, and its state_dict() keys have no prefix. Each rank keeps the weights that it loaded or
+initialized, because only DDP sends the weights of rank 0 to the other ranks.
 
-If you unfreeze the model later, wrap it at that point: without the wrapper, each rank silently
+If you unfreeze the model later, wrap it at that point. Without the wrapper, each rank silently
 trains on its own gradients. If some layers were meant to train, too many were frozen, and the
 corrected code does not help.
 """

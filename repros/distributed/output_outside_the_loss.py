@@ -54,9 +54,10 @@ With find_unused_parameters=True the reducer no longer waits, even if a batch tr
 the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged
 (pytorch#57081) if their gradients are None. Before 2.0, zero_grad() turns earlier gradients into
 zeros, so AdamW still changes these parameters. Do not return an output that is never used
-(pytorch#22436), because the option walks through the graph in each step. Return a tuple, a list or
-a dict: DDP does not find outputs in an object or a dataclass, and still fails. With a reentrant
-checkpoint, the option itself fails: see distributed/find_unused_breaks_checkpointing.
+(pytorch#22436), because find_unused_parameters=True walks through the graph in each step. Return a
+tuple, a list or a dict: DDP does not find outputs in an object or a dataclass, and still fails.
+With a reentrant checkpoint, the option itself fails: see
+distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

@@ -37,8 +37,8 @@
 permutation, so the sampler draws it from its own generator, seeded with seed + epoch. The epoch
 stays 0 unless you call set_epoch() (torch/utils/data/distributed.py).
 
-When resuming, continue from the epoch that was reached, because counting from 0 again repeats the
-first orders. With shuffle=False, set_epoch() changes nothing.
+After a resume, continue from the epoch that was reached, because counting from 0 again repeats the
+orders of the first epochs. With shuffle=False, set_epoch() changes nothing.
 """
 
 import torch

@@ -27,7 +27,7 @@ over the batch, the result is right if all ranks have the same number of rows. W
 gradient on n ranks is n times smaller than the gradient of a single process with the whole batch
 (pytorch#37359). Like the corrected code, fairseq multiplies by the number of ranks
 (facebookresearch/fairseq#494). Do not multiply a mean, because its gradient would become n times
-too large. AdamW cancels a constant factor, so the error shows up with SGD, with Adam and
+too large. AdamW cancels a constant factor, so the failure appears only with SGD, with Adam and
 weight_decay, or if gradients are clipped.
 
 Without a process group, as in a run on one GPU, get_world_size() raises an error. The factor is

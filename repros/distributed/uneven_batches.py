@@ -52,8 +52,9 @@ A longer timeout, as advised in huggingface/accelerate#314, only makes the rank 
 Instead, let the ranks agree on the smallest number of steps and skip the remaining batches of that
 epoch. With gradient accumulation, end the last window at int(steps) instead of len(batches);
 otherwise the ranks take different steps and silently drift apart. The loader of an IterableDataset
-has no length, or the length that the dataset reports; if fewer batches arrive, training hangs as
-before. In that case, use a reduction before each step to check that every rank has a batch.
+has no length, or has the length that the dataset reports. If fewer batches arrive, training hangs
+as before. For an IterableDataset, use a reduction before each step to check that every rank has a
+batch.
 """
 
 import tempfile

@@ -32,9 +32,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """During training every rank has to run the same number of batches, so the sampler repeats the
-first samples until all ranks have the same number (torch/utils/data/distributed.py). During
-validation the repeated samples count twice, so the metric depends on the number of ranks. If the
-number of samples is a multiple of the number of ranks, the sampler repeats nothing.
+first samples until all ranks have the same number of samples (torch/utils/data/distributed.py).
+During validation the repeated samples count twice, so the metric depends on the number of ranks. If
+the number of samples is a multiple of the number of ranks, the sampler repeats nothing.
 
 The option drop_last=True, which was added for this case (pytorch#41171), makes the ranks' shares
 equal by dropping samples. If there is no collective in the loop, the shares need not be equal, so

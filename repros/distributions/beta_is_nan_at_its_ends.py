@@ -27,7 +27,8 @@
 and its density is 1.
 
 Beta calls Dirichlet.log_prob(), which multiplied log(value) by concentration - 1, and -inf times 0
-is NaN. It now uses xlogy() (torch/distributions/dirichlet.py, pytorch#103605).
+is NaN. In newer releases, log_prob() uses xlogy() (torch/distributions/dirichlet.py,
+pytorch#103605).
 
 For a concentration other than 1, log_prob() at that end is -inf or inf in newer releases too, so
 the ratio of two policies is NaN. Clamping helps there as well, because the density of the clamped

@@ -24,9 +24,9 @@ learns nothing from the reconstruction, or the actor of SAC learns nothing from 
 
 sample() draws under no_grad (torch/distributions/normal.py). A KL term or an entropy bonus still
 depends on the mean, so the mean receives a gradient, but not from the reconstruction or the critic.
-rsample() draws the same noise and lets the gradient pass to mean and std (docs:
-torch.distributions, pathwise derivative). For REINFORCE and PPO, sample() with log_prob() is right.
-Categorical, Bernoulli and Poisson have no rsample(): their has_rsample is False.
+rsample() draws the same noise, and lets the gradient pass to the mean and the standard deviation
+(docs: torch.distributions, pathwise derivative). For REINFORCE and PPO, sample() with log_prob() is
+right. Categorical, Bernoulli and Poisson have no rsample(): their has_rsample is False.
 """
 
 import torch
