@@ -23,7 +23,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The logged training loss of an epoch is the actual loss divided by the number of accumulation
-steps. Therefore, it cannot be compared with the validation loss (espnet/espnet#5090).
+steps. Therefore, the logged loss cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided before backward(), and the log sums the divided values
 (Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every

@@ -46,8 +46,8 @@
 batch is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast, the
 weights stay float32, and each operation converts its inputs (docs: torch.amp). If nothing is
 trained, you can save the memory for float32 weights: convert the batch instead, as in
-model(batch.to(torch.bfloat16)). In both cases the output is bfloat16: call output.float() before
-numpy(), a loss or a layer outside of autocast.
+model(batch.to(torch.bfloat16)). With either solution, the output is bfloat16: call output.float()
+before numpy(), a loss or a layer outside of autocast.
 
 Autocast does not convert float64, so pass batch.float() for a float64 batch. Nor does autocast
 convert values written by index (see amp/index_put_of_two_dtypes). On the CPU, some layers reject

@@ -49,7 +49,7 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The error occurs in the second batch of a window (microsoft/Swin-Transformer#311).
+"""The error occurs in the second batch of an accumulation window (microsoft/Swin-Transformer#311).
 
 Between two calls to update(), unscale_() may be called only once per optimizer
 (torch/amp/grad_scaler.py), so call it once per window, after the last backward(). Calling update()

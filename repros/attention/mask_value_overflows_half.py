@@ -33,7 +33,7 @@ zero. Use the dtype of the tensor that is filled: InternLM/lmdeploy#3152 uses th
 tensor. Under autocast, the dtype of a parameter is float32, but scores can be float16.
 
 The advice in NVIDIA/apex#1052 is float("-inf"), which makes a row NaN if all its positions are
-masked, such as the row of an empty sequence. With the smallest number, all positions of such a row
+masked, such as the row of an empty sequence. With the smallest number, all positions of this row
 get equal weights. Adding -1e9 raises no error, but also gives -inf. Multiplying a float16 mask by
 -1e9 can also turn the mask's zeros into NaN, as in PyTorch 1.13. In bfloat16, which has nearly the
 range of float32, -1e9 raises no error, but the smallest float32 does. Apply the mask last: adding a

@@ -41,9 +41,9 @@ the initial_lr that a scheduler left there, because a new scheduler starts from 
 layer, load the state before you add its parameters with add_param_group(). The state of a different
 kind of optimizer does not fit. If the saved optimizer had more than one group, create the new
 optimizer with the same groups. Wrap the model in DistributedDataParallel after freezing, because
-the wrapper waits for the gradient of every parameter that it found trainable. A model that has lost
-or gained parameters (mli0603/stereo-transformer#58) raises the same error. Its optimizer has to
-start without a state.
+the wrapper waits for the gradient of every parameter that it found trainable. If the model has lost
+or gained parameters (mli0603/stereo-transformer#58), the load raises the same error. The optimizer
+then has to start without a state.
 """
 
 import torch

@@ -21,7 +21,8 @@
 # affected = { cpu = "<2.3", cuda = "<2.3" }
 # timeout = 120
 # ///
-"""A branch of the model that is left out of one step no longer trains, but the rest does.
+"""After a branch of the model is left out of one step, this branch no longer trains, but the rest
+of the model does.
 
 zero_grad() sets the gradients to None, and Dynamo compiles a step without that parameter. No guard
 checked whether a gradient is None, so this compiled step is used from then on (pytorch#121291).

@@ -37,12 +37,12 @@ truncated all lists to the shortest (pytorch#38492), so downgrading to one of th
 pytorch#42654, only hides the failure. The same error occurs if some samples have two fields and
 others have three: return the same fields for every sample.
 
-A collate_fn that keeps one tensor per sample loses nothing. It specifies the dtype because an empty
-list would otherwise become float32, which Embedding rejects. For boxes use torch.float32, because
-torch.long truncates fractions. If the model expects a single tensor, pad the lists with
-pad_sequence(tags, batch_first=True, padding_value=n), and return their lengths as well. Here n is
-an index of the Embedding that no tag or token uses. With the default padding value of 0, the
-padding counts as tag 0.
+A collate_fn that keeps one tensor per sample loses nothing. The corrected code specifies the dtype
+because an empty list would otherwise become float32, which Embedding rejects. For boxes use
+torch.float32, because torch.long truncates fractions. If the model expects a single tensor, pad the
+lists with pad_sequence(tags, batch_first=True, padding_value=n), and return their lengths as well.
+Here n is an index of the Embedding that no tag or token uses. With the default padding value of 0,
+the padding counts as tag 0.
 """
 
 import torch

@@ -38,9 +38,9 @@ Resizing all images to the same height and width, which helps if the sizes diffe
 (lxtGH/DecoupleSegNets#32), does not change the number of channels. The image is cloned because an
 expanded image has only one channel in memory, and transforms may write in place. This code raises a
 KeyError, instead of losing bands or rows, if an image has more than four bands, or is stored as
-height x width x channels and has more than four rows. It only counts channels, so it treats palette
-indices as gray, and CMYK as RGB with alpha. PIL's image.convert("RGB") distinguishes these modes
-(pillow.readthedocs.io: Image.convert).
+height x width x channels and has more than four rows. The code only counts channels, so it treats
+palette indices as gray, and CMYK as RGB with alpha. PIL's image.convert("RGB") distinguishes these
+modes (pillow.readthedocs.io: Image.convert).
 """
 
 import torch

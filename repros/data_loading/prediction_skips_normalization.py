@@ -28,8 +28,8 @@ wrong results.
 
 Nothing in the model says how its inputs were prepared, and a row in other units has the right
 shape. Every detail matters: the same numbers, the same order of the columns, and normalization
-once, not twice. The mean and the standard deviation of the new rows cannot replace those of the
-training rows. For a single row, the standard deviation is NaN. A column that is constant in
+once, not twice. Do not use the mean and the standard deviation of the new rows instead of the
+training rows' values. For a single row, the standard deviation is NaN. A column that is constant in
 training has a standard deviation of 0: see numerics/constant_column_standardized.
 """
 

@@ -59,8 +59,8 @@ If several ranks use the same seed, their workers draw the same numbers. To avoi
 generator=torch.Generator().manual_seed(seed + rank) to each rank's loader.
 
 A worker_init_fn that gives get_worker_info().dataset a new generator does not reach a dataset
-wrapped in a Subset or ConcatDataset. A random.Random(get_worker_info().seed) draws the same numbers
-as the random module in that worker.
+wrapped in a Subset or ConcatDataset. The generator random.Random(get_worker_info().seed) draws the
+same numbers as the random module in that worker.
 """
 
 import random

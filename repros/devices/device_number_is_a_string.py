@@ -29,7 +29,7 @@
 """The program is started with --gpu 0 or --device 0 (EleutherAI/lm-evaluation-harness#400).
 
 A command-line argument is a string unless the parser converts it, and a string must begin with a
-type, as in "cuda:0" (docs: torch.device). Only an int stands for the GPU with this number
+type, as in "cuda:0" (docs: torch.device). Only an int is read as the number of a GPU
 (AshwinRJ/Federated-Learning-PyTorch#28): use type=int in add_argument(). Torch does not accept a
 negative number, such as -1 for the CPU: test for it first, and use "cpu".
 

@@ -32,8 +32,8 @@ restores the graph only for the rank's own features.
 
 The all_gather() in torch.distributed.nn.functional is differentiable: its backward pass sums the
 gradients from the losses of all ranks. DDP then divides the sum by the number of ranks. In 2.13 and
-2.15, a warning says that this function is deprecated, and names its successor. This successor,
-all_gather_single(), gives the same gradients.
+2.15, a warning says that this function is deprecated, and names its successor, all_gather_single().
+The successor gives the same gradients.
 """
 
 import torch

@@ -47,8 +47,7 @@
 """The forward pass returns two outputs, the loss uses only one, and the second step fails. The
 layers of the other output get no gradient, but the reducer waits for them
 (torch/csrc/distributed/c10d/reducer.cpp). The loss may ignore an output from which another output
-is computed, such as the features behind the logits, because such features have no layers of their
-own.
+is computed, such as the features behind the logits, because this output has no layers of its own.
 
 With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
 the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged

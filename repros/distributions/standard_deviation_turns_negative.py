@@ -47,10 +47,11 @@
 """A PPO or SAC policy, or a VAE encoder, trains for a while and then fails in Normal() or sample().
 
 An optimizer step may carry a parameter, or a linear layer's output, below zero. Near zero the
-gradients of a standard deviation are large, so one step of SGD is enough; Adam gets there in small
-steps if the best value is near zero. Normal() checks its scale (torch/distributions/normal.py). If
-validation is off, sample() fails in torch.normal() instead (leggedrobotics/rsl_rl#124). NaN in the
-parameter causes the same messages (mujocolab/mjlab#291), so print the standard deviation first.
+gradients of a standard deviation are large, so one step of SGD is enough. Adam reaches zero in
+small steps if the best value is near zero. Normal() checks its scale
+(torch/distributions/normal.py). If validation is off, sample() fails in torch.normal() instead
+(leggedrobotics/rsl_rl#124). NaN in the parameter causes the same messages (mujocolab/mjlab#291), so
+print the standard deviation first.
 
 The corrected code learns the logarithm (leggedrobotics/rsl_rl#67), whose exp() is positive down to
 -103 in float32. If actions without noise drive the logarithm lower, call
