@@ -94,7 +94,7 @@ def _step_counters(code: Code, function: ast.AST) -> set[str]:
 
 
 def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
-    """The names in range(window), where a loop over it sums divided losses to their mean."""
+    """The names in range(window): a loop over this range sums divided losses to their mean."""
     if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
         return set()
     return {path(bound) for bound in loop.iter.args}

@@ -24,6 +24,6 @@ def backward_after_unscale(code: Code) -> Iterator[Hit]:
                 if is_scaled(code, backward):
                     yield Hit(
                         backward,
-                        "this backward() adds scaled gradients to those that "
+                        "this backward() adds scaled gradients to the gradients that "
                         f"{source(call, 40)} has already unscaled",
                     )

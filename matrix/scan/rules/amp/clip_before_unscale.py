@@ -47,8 +47,8 @@ def _unscaled_before(
     """An edit that inserts unscale_() before the first clip of the only step.
 
     There is no edit if the inserted call would run for each batch of a window, because the second
-    call would raise an error. Nor is there an edit for several steps, because it is not clear which
-    optimizer is meant.
+    call would raise an error. There is also no edit if there are several steps, because it is
+    unclear which optimizer is meant.
     """
     if len(steps) != 1 or not path(steps[0].args[0]):
         return ()
@@ -76,7 +76,7 @@ def _unscaled_before(
 
 
 def _runs_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
-    """True if an earlier call may have run before a later call runs."""
+    """True if the earlier call may already have run when the later call runs."""
     return any(
         place(first) < place(other) and not code.excludes(first, other)
         for first in earlier

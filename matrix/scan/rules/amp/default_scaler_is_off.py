@@ -20,4 +20,6 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
             keyword.arg not in ("device", None) for keyword in call.keywords
         )
         if code.full(call.func) == "torch.amp.GradScaler" and plain and not on_cuda:
-            yield Hit(call, f"{source(call)} is a CUDA scaler: on any other device it does nothing")
+            yield Hit(
+                call, f"{source(call)} is a CUDA scaler: on any other device, it does nothing"
+            )

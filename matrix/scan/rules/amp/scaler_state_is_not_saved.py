@@ -19,14 +19,14 @@ def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
         if "save" in last_name(call.func) and call.args and _has_optimizer(code, call.args[0]):
             yield Hit(
                 call,
-                f"{source(call, 40)} contains the optimizer but not the GradScaler, whose "
-                "scale starts over",
+                f"{source(call, 40)} saves the optimizer but not the GradScaler, so the loss "
+                "scale starts over after a resume",
             )
             return
 
 
 def _keeps_the_scaler(code: Code) -> bool:
-    """True if the file asks a scaler for its state, or puts a scaler into a dict or a call."""
+    """True if the file saves or loads a scaler's state, or puts a scaler into a dict."""
     asked = [
         receiver(call)
         for name in ("state_dict", "load_state_dict")
@@ -38,7 +38,7 @@ def _keeps_the_scaler(code: Code) -> bool:
 
 
 def _never_resumes(code: Code) -> bool:
-    """True for a program that loads no state of an optimizer, directly or by a helper."""
+    """True for a program that never loads an optimizer's state, either directly or by a helper."""
     return "__main__" in code.text and not any(
         is_optimizer(code, value)
         for call in code.all(ast.Call)

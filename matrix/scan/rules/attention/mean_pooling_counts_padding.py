@@ -53,7 +53,9 @@ def mean_pooling_counts_padding(code: Code) -> Iterator[Hit]:
                 found.add(mean[0])
     for node in found:
         if not is_dead(code, node):
-            yield Hit(node, f"{source(node, 40)} counts the padding of the shorter sequences")
+            yield Hit(
+                node, f"{source(node, 40)} also averages over the padding of shorter sequences"
+            )
 
 
 def _is_masked(code: Code, hidden: ast.expr) -> bool:

@@ -17,8 +17,8 @@ def every_parameter_is_frozen(code: Code) -> Iterator[Hit]:
         if is_fragment(code) or _is_trained(code, model):
             yield Hit(
                 loop,
-                f"this loop freezes every parameter of {path(model)}, although the optimizer "
-                "should train it",
+                f"this loop freezes every parameter of {path(model)}, so the optimizer has "
+                "nothing to train",
             )
 
 
@@ -35,7 +35,7 @@ def _frozen(loop: ast.For) -> ast.expr | None:
 
 
 def _may_thaw(code: Code, loop: ast.For, model: ast.expr) -> bool:
-    """True if a branch decides on the loop, or if a part may be trained, or added, afterwards."""
+    """True if the loop is in a branch, or if a part may be unfrozen or added afterwards."""
     if not path(model) or any(
         isinstance(above, (ast.If, ast.For, ast.While, ast.Try)) for above in code.ancestors(loop)
     ):
@@ -56,7 +56,7 @@ def _may_thaw(code: Code, loop: ast.For, model: ast.expr) -> bool:
 
 
 def _is_trained(code: Code, model: ast.expr) -> bool:
-    """True if an optimizer of this file has all parameters of this model, and no others."""
+    """True if an optimizer in this file gets all parameters of this model and no others."""
     return any(
         path(receiver(call)) == path(model)
         and place(call) > place(model)

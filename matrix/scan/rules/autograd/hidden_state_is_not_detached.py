@@ -44,7 +44,7 @@ def _keeps_graph(passes: list[ast.Call]) -> bool:
 
 
 def _is_cut(code: Code, loop: ast.AST, assignment: ast.Assign, state: str) -> bool:
-    """True if the loop assigns the state again, detaches it in place, or may begin anew."""
+    """True if the loop assigns the state again, detaches it in place, or may reset it."""
     others = [other for other in code.within(loop, ast.Assign) if other is not assignment]
     assigned = {path(part) for other in others for part in ast.walk(other.targets[0])}
     return state in assigned or any(

@@ -16,7 +16,8 @@ def penalty_of_detached_weights(code: Code) -> Iterator[Hit]:
         if is_fragment(code) or _reaches_a_loss(code, name, place_of_sum):
             yield Hit(
                 place_of_sum,
-                f"{source(detached, 40)} has no graph, so {name} changes the loss but no gradient",
+                f"{source(detached, 40)} has no graph, so {name} changes the loss but not "
+                "the gradients",
             )
 
 
@@ -55,7 +56,7 @@ def _detached(term: ast.AST, weights: ast.expr, target: ast.expr) -> ast.AST | N
 
 
 def _changes_gradients(code: Code, sum_of_norms: ast.AST) -> bool:
-    """True if the loop around the sum also adds to .grad, which may be the penalty's gradient."""
+    """True if the loop around the sum also adds a term to .grad, such as the penalty's gradient."""
     return any(
         ".grad" in path(addition.target)
         for loop in code.loops(sum_of_norms)[:1]
@@ -64,7 +65,7 @@ def _changes_gradients(code: Code, sum_of_norms: ast.AST) -> bool:
 
 
 def _reaches_a_loss(code: Code, name: str, first: ast.AST) -> bool:
-    """True if the sum is added, later on, to what the code calls a loss and trains."""
+    """True if the code calls backward(), and later adds the sum to a variable called a loss."""
     if not code.calls.get("backward"):
         return False
     for later in (*code.within(code.function(first), (ast.Assign, ast.AugAssign)),):

@@ -26,7 +26,7 @@ def require_grad_is_misspelt(code: Code) -> Iterator[Hit]:
 
 
 def _asks_for_the_default(code: Code, target: ast.Attribute) -> bool:
-    """True for `= True` on the weight or bias of a layer of torch.nn that the function creates."""
+    """True for `= True` on the weight or bias of a torch.nn layer that the function creates."""
     statement, owner = code.statement(target), target.value
     if not isinstance(statement, ast.Assign) or constant(statement.value) is not True:
         return False

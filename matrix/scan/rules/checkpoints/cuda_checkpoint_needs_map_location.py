@@ -71,7 +71,7 @@ def _is_loaded(code: Code, load: ast.Call) -> bool:
 
 
 def _is_named(code: Code, load: ast.Call) -> bool:
-    """True if the file or the result is called a checkpoint, or the function that returns it."""
+    """True if the file, the result or the function that returns it is called a checkpoint."""
     statement = code.statement(load)
     direct = getattr(statement, "value", None) is load
     if not direct or not isinstance(statement, (ast.Assign, ast.Return)):

@@ -26,14 +26,14 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
         if (is_fragment(code) and not code.all(ast.ClassDef)) or _trains(code):
             yield Hit(
                 call,
-                f"{source(call, 40)} resumes the weights, but nothing saves or loads the state of "
+                f"{source(call, 40)} restores the weights, but nothing saves or loads the state of "
                 "the optimizer",
             )
             return
 
 
 def _saves_its_epochs(code: Code) -> bool:
-    """True if the file itself saves a dict with an epoch, so its checkpoint is its own."""
+    """True if the file itself saves a dict with an epoch, so it loads its own checkpoint."""
     saved = [
         code.value(argument(call, 0, "obj"))
         for call in code.calls.get("save", ())
@@ -58,13 +58,13 @@ def _keeps_the_state(code: Code) -> bool:
 
 
 def _has_a_key(code: Code) -> bool:
-    """True for a key such as "optimizer" in a dict, whose value may be a state."""
+    """True for a dict key such as "optimizer", whose value may be a state."""
     keys = [key for table in code.all(ast.Dict) for key in table.keys]
     keys += [part.slice for part in code.all(ast.Subscript)]
     return any("optim" in str(constant(key)).lower() for key in keys)
 
 
 def _trains(code: Code) -> bool:
-    """True if this file also steps an optimizer with a state."""
+    """True if this file also steps an optimizer that has a state."""
     text = code.text
     return "Adam" in text or "momentum" in text or "RMSprop" in text

@@ -23,7 +23,7 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
     for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):
         yield Hit(
             call,
-            f"nothing saves or loads the state of the schedule, so it starts over after "
+            f"nothing saves or loads the scheduler's state, so the schedule starts over after "
             f"{source(call, 40)}",
         )
         return
@@ -39,7 +39,7 @@ def _keeps_the_state(code: Code) -> bool:
 
 
 def _has_schedule(code: Code) -> bool:
-    """True if the file builds a scheduler of torch, which starts at step 0."""
+    """True if the file creates a torch scheduler that starts at step 0."""
     if is_fragment(code):
         return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
     made = _schedules(code)
@@ -49,7 +49,7 @@ def _has_schedule(code: Code) -> bool:
 
 
 def _schedules(code: Code) -> list[ast.Call]:
-    """The schedules that outlive an epoch and that the code uses, in the order of the code."""
+    """The schedules in use that last longer than one epoch, in the order of the code."""
     made = (call for name in SCHEDULERS for call in code.calls.get(name, ()))
     used = (call for call in made if code.torch(call.func) and _is_used(code, call))
     lasting = (call for call in used if not _is_of_one_epoch(code, call))

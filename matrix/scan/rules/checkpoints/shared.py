@@ -55,10 +55,10 @@ def _trains(code: Code, function: ast.FunctionDef) -> bool:
 def saved_wrapped(
     code: Code, wrappers: tuple[str, ...], prefix: str
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """Yields the calls to state_dict() of wrapped models whose result is saved, with the models.
+    """Yields each state_dict() call of a wrapped model, with the model, if the result is saved.
 
-    Yields nothing if a file around mentions the prefix, or loads a state into a model that may be
-    wrapped.
+    Yields nothing if this or a nearby file mentions the prefix, or loads a state into a model that
+    may be wrapped.
     """
     removed = re.compile(rf"""["'.]{prefix}\b|state_dict_if_present""")
     files = list(around(code, prefix, "load_state_dict("))
@@ -73,7 +73,7 @@ def saved_wrapped(
 
 
 def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:
-    """Yields the calls to load_state_dict() of a fragment that do not change the loaded keys."""
+    """Yields a fragment's load_state_dict() calls for a state whose keys it does not change."""
     if is_fragment(code) and "state_dict_if_present" not in code.text:
         for call in code.calls.get("load_state_dict", ()):
             if code.made_by(argument(call, 0, "state_dict"), "load"):
@@ -81,7 +81,7 @@ def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:
 
 
 def _is_wrapped(code: Code, model: ast.expr, wrappers: tuple[str, ...]) -> bool:
-    """True if the name is a wrapped model, at least under a condition."""
+    """True if the name is a wrapped model in at least one branch."""
     values = code.values(model) if path(model).startswith("self.") else [code.value(model)]
     return path(model) != "" and any(_wraps(code, value, wrappers) for value in values)
 

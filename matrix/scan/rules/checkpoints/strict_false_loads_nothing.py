@@ -85,9 +85,9 @@ def _is_handed_in(code: Code, file: ast.expr) -> bool:
 
 
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
-    """True if the program is certain to have written the file.
+    """True if the program has definitely written the file.
 
-    The program also saves to this file, or also loads an optimizer from it (which is always
+    The program also saves to this file, or also loads an optimizer from it (such a load is always
     strict).
     """
     file = _file_of(code, state)

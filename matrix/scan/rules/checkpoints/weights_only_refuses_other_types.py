@@ -33,11 +33,11 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
         if in_a_test(code, call) or expects_an_error(code, call):
             continue
         if (what := _other_object(code, call)) is not None:
-            yield Hit(call, f"{source(call, 40)} loads tensors and plain types only, but {what}")
+            yield Hit(call, f"{source(call, 40)} loads only tensors and plain types, but {what}")
 
 
 def _other_object(code: Code, load: ast.Call) -> str | None:
-    """Describes the object in the file that is no tensor or plain type, or returns None."""
+    """Describes an object in the file that is not a tensor or plain type, or returns None."""
     statement = code.statement(load)
     if isinstance(statement, ast.Return) and statement.value is load:
         is_model = _returns_a_model(code, load)
@@ -46,14 +46,14 @@ def _other_object(code: Code, load: ast.Call) -> str | None:
         return None
     name = path(statement.targets[0])
     if name and _is_a_module(code, statement, name):
-        return f"{name} is a whole object"
+        return f"{name} is an entire module"
     if name and (saved := _other_value(code, statement, name)):
         return f"the file also contains {saved}"
     return None
 
 
 def _is_a_module(code: Code, statement: ast.Assign, name: str) -> bool:
-    """True if the code uses what it has loaded like a module, before it assigns the name again."""
+    """True if the code uses the loaded object like a module before it assigns the name again."""
     function = code.function(statement)
     later = [
         place(other)
@@ -88,7 +88,7 @@ def _returns_a_model(code: Code, load: ast.Call) -> bool:
 
 
 def _other_value(code: Code, statement: ast.Assign, name: str) -> str | None:
-    """The object with attributes that this file saves in the checkpoint that it also loads."""
+    """The object with attributes in a checkpoint that this file both saves and loads."""
     read = {
         constant(part.slice)
         for part in code.within(code.function(statement), ast.Subscript)

@@ -25,7 +25,7 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} saves the import path of {source(model)}'s class, not the class's "
+                f"{source(call)} saves the import path of {source(model)}'s class, but not its "
                 "code",
             )
 
@@ -56,8 +56,8 @@ def _is_model(code: Code, node: ast.AST) -> bool:
 
 
 def _is_passed_as_a_model(code: Code, node: ast.AST) -> bool:
-    """True if the node is a parameter, and all calls in this file pass an object whose
-    parameters() or train() they call.
+    """True if the node is a parameter, and each caller in this file also calls parameters() or
+    train() on the object that it passes.
     """
     function, name = code.function(node), path(node)
     if not isinstance(function, ast.FunctionDef) or len(code.values(node)) != 1:

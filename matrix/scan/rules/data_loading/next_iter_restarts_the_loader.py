@@ -39,7 +39,7 @@ def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
 
 
 def _is_in_order(maker: ast.Call) -> bool:
-    """True if the loader is certain to yield the rows in the same order in every epoch."""
+    """True if the loader definitely yields the rows in the same order in every epoch."""
     if has_unpacked(maker) or len(maker.args) > 2:
         return False
     if any(argument(maker, -1, name) is not None for name in ("sampler", "batch_sampler")):

@@ -36,7 +36,7 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
             continue
         if not is_fragment(code) and not _is_ordered(code, argument(call, 0, "dataset")):
             continue
-        yield Hit(call, f"{path(name)} gives the rows in the same order in every epoch")
+        yield Hit(call, f"{path(name)} yields the rows in the same order in every epoch")
 
 
 def _are_mixed(code: Code) -> bool:

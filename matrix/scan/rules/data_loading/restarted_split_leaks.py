@@ -22,8 +22,8 @@ def restarted_split_leaks(code: Code) -> Iterator[Hit]:
         if argument(call, 2, "generator") is None and len(used) > 1 and not is_dead(code, call):
             yield Hit(
                 call,
-                f"a resumed run draws another split, so {used[1]} contains rows that the model was "
-                "trained on",
+                f"a resumed run draws a different split, so {used[1]} contains rows that the "
+                "model was trained on",
             )
 
 

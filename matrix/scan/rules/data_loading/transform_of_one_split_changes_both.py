@@ -26,8 +26,7 @@ def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
             ):
                 yield Hit(
                     assignment,
-                    f"{source(owner)} is one dataset, shared by all parts of the split: this "
-                    "assignment changes "
+                    f"all parts of the split share {source(owner)}, so this assignment changes "
                     f"{' and '.join(part for part in parts if part != '_')}",
                 )
 

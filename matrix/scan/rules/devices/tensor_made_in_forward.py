@@ -31,7 +31,7 @@ def tensor_made_in_forward(code: Code) -> Iterator[Hit]:
 def _meets_others(code: Code, node: ast.Assign, name: str) -> bool:
     """True if the code computes with the tensor, and never moves it.
 
-    Only the reads before the name is assigned again are of this tensor.
+    Only the reads before the next assignment to the name read this tensor.
     """
     later = [
         part

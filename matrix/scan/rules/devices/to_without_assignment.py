@@ -43,7 +43,7 @@ def _is_tensor(code: Code, name: ast.Name) -> bool:
 
 
 def _unpacks(target: ast.AST, name: str) -> bool:
-    """True if the loop unpacks a batch into tensors, of which one has this name.
+    """True if the loop unpacks a batch into tensors, one of which has this name.
 
     A batch that is not unpacked may be an object whose to() works in place.
     """

@@ -25,7 +25,7 @@ def forward_through_module(code: Code) -> Iterator[Hit]:
 
 
 def _is_trained(code: Code, call: ast.Call) -> bool:
-    """True if a loss that is computed from the call, in the same function, gets a backward()."""
+    """True if the same function computes a loss from the call, and calls backward() on it."""
     function = code.function(call)
     statement = code.statement(call)
     results = {

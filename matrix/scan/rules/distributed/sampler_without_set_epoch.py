@@ -36,9 +36,8 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 samplers[0],
-                f"nothing in this file calls set_epoch(), so {source(loader)} has the same "
-                "order in "
-                f"every epoch of the loop on line {epochs.lineno}",
+                f"nothing in this file calls set_epoch(), so {source(loader)} yields the "
+                f"same order in every epoch of the loop on line {epochs.lineno}",
             )
 
 

@@ -9,7 +9,7 @@ from ...training import in_a_test, is_dead, is_fragment
 from .. import needs
 
 EVALUATION = re.compile(r"(^|_)(val|valid|validation|eval|evaluation|test|dev)(\d|_|$|set|data)")
-# Code that removes the repeated samples again, as COCO's metrics do by the numbers of the images
+# Code that removes the repeated samples again, as COCO's metrics do by image number
 TRIMS = re.compile(
     r"gather_for_metrics|Unrepeated|CocoEval|coco_(api|eval)|\[\s*:\s*(len\(|num_|n_|total|size)"
 )
@@ -32,13 +32,13 @@ def validation_counts_padding(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"the sampler repeats samples of {source(dataset)} until all ranks have equally "
-                "many, so metrics count these samples twice",
+                f"the sampler repeats samples of {source(dataset)} until all ranks have the same "
+                "number, so metrics count these samples twice",
             )
 
 
 def _evaluates(code: Code, sampler: ast.Call, dataset: ast.expr) -> bool:
-    """True if the names of the dataset and the sampler are those of evaluation."""
+    """True if the name of the dataset or the sampler suggests evaluation, and neither training."""
     if is_fragment(code):
         return constant(argument(sampler, 3, "shuffle")) is False
     names = [last_name(dataset)]

@@ -25,7 +25,8 @@ def dropout_gets_the_probability_to_keep(code: Code) -> Iterator[Hit]:
             if _is_to_keep(code, probability):
                 yield Hit(
                     call,
-                    f"{source(call, 40)} drops the share {source(probability, 30)} of the values",
+                    f"{source(call, 40)} drops each value with probability "
+                    f"{source(probability, 30)}",
                 )
 
 

@@ -30,7 +30,7 @@ def from_pretrained_is_frozen(code: Code) -> Iterator[Hit]:
 
 
 def _is_fixed(code: Code, call: ast.Call, vectors: ast.expr) -> bool:
-    """True for vectors such as positional encodings, and for code that does not train them."""
+    """True for vectors such as positional encodings, and in code that does not train them."""
     function = code.function(call)
     words = names(vectors) | names(code.statement(call)) | {getattr(function, "name", "")}
     return (

@@ -26,7 +26,7 @@ def padding_vector_is_not_zero(code: Code) -> Iterator[Hit]:
             continue
         if not _resets(code, call, embedding) and not is_dead(code, call):
             yield Hit(
-                call, f"{source(call.func, 40)}() overwrites the zeros of {embedding} for padding"
+                call, f"{source(call.func, 40)}() overwrites the zero padding vector of {embedding}"
             )
 
 
@@ -44,7 +44,7 @@ def _in_a_loop(code: Code, padded: dict[tuple[ast.AST | None, str], ast.Call]) -
             for name in embeddings[:1]:
                 if not _resets(code, call, name):
                     filled = source(call.func, 40)
-                    yield Hit(call, f"{filled}() overwrites the zeros of {name} for padding")
+                    yield Hit(call, f"{filled}() overwrites the zero padding vector of {name}")
 
 
 def _padded(code: Code) -> dict[tuple[ast.AST | None, str], ast.Call]:

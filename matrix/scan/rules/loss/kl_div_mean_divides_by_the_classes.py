@@ -44,7 +44,7 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
             and not _is_scaled(code, call)
             and (is_fragment(code) or _is_weighed(code, call))
         ):
-            how = "without a reduction" if reduction is None else "with reduction='mean'"
+            how = "with the default reduction" if reduction is None else "with reduction='mean'"
             yield Hit(
                 call,
                 f"{source(call.func)}() {how} divides by the number of elements, not by the "

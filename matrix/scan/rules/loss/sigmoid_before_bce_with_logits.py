@@ -16,6 +16,6 @@ def sigmoid_before_bce_with_logits(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "sigmoid", "Sigmoid"):
             yield Hit(
                 loss,
-                f"{source(score)} is already a sigmoid{because(score, how)}, and the loss "
-                "applies another",
+                f"{source(score)} is already the output of a sigmoid{because(score, how)}, and the "
+                "loss applies another sigmoid",
             )

@@ -16,6 +16,6 @@ def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "softmax", "Softmax"):
             yield Hit(
                 loss,
-                f"{source(score)} is already a softmax{because(score, how)}, and the loss "
-                "applies another",
+                f"{source(score)} is already the output of a softmax{because(score, how)}, and the "
+                "loss applies another softmax",
             )

@@ -33,7 +33,7 @@ def loss_history_keeps_graph(code: Code) -> Iterator[Hit]:
 
 
 def _summed_by_a_meter(code: Code) -> Iterator[Hit]:
-    """Yields meter.update(loss), if the class of the meter adds up what it is given."""
+    """Yields meter.update(loss), if the meter's class adds up the values that it receives."""
     for call in code.calls.get("update", ()):
         meter, loops = receiver(call), code.loops(call)
         loss = path(call.args[0]) if call.args else ""
@@ -48,8 +48,8 @@ def _summed_by_a_meter(code: Code) -> Iterator[Hit]:
         if not isinstance(value, ast.Call) or last_name(value.func) not in NUMBERS:
             yield Hit(
                 call,
-                f"{source(meter)} adds up {loss} with the graph of every step; {loss}.item() has "
-                "no graph",
+                f"{source(meter)} adds up {loss} and keeps the graph of every step; {loss}.item() "
+                "has no graph",
             )
 
 
@@ -63,7 +63,7 @@ def _terms(code: Code, back: ast.Call) -> list[ast.AST]:
 
 
 def _adds(meter: Definition) -> bool:
-    """True if update(value) adds the value itself to an attribute, and not a number of it."""
+    """True if update(value) adds the value itself, and not its number, to an attribute."""
     methods = {part.name: part for part in meter.node.body if isinstance(part, ast.FunctionDef)}
     update = methods.get("update")
     if update is None or len(update.args.args) < 2:
@@ -79,7 +79,7 @@ def _adds(meter: Definition) -> bool:
 
 
 def _is_trained(code: Code, addition: ast.AugAssign, loss: str) -> bool:
-    """True if the loop calls backward() for this loss, and only adds it up for the log."""
+    """True if the loop calls backward() for this loss, and adds it up only for the log."""
     value = code.value(addition.value)
     if isinstance(value, ast.Call) and last_name(value.func) in NUMBERS:
         return False

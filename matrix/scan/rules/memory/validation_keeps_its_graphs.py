@@ -36,8 +36,8 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 put,
-                f"{container} keeps the graph of every output of {model}(): eval() does not turn "
-                "autograd off",
+                f"{container} keeps the graph of every output of {model}(), because eval() does "
+                "not turn off autograd",
             )
 
 

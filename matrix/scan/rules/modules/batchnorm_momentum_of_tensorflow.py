@@ -14,6 +14,6 @@ def batchnorm_momentum_of_tensorflow(code: Code) -> Iterator[Hit]:
             yield Hit(
                 call,
                 "PyTorch's momentum is the weight of the newest batch: with "
-                f"{source(momentum, 40)} "
-                "the running statistics are almost those of the last batch",
+                f"{source(momentum, 40)}, "
+                "the running statistics are almost the statistics of the last batch",
             )

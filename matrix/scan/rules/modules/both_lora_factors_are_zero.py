@@ -25,7 +25,7 @@ def both_lora_factors_are_zero(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 assignment,
-                f"{partner} and {name} are both 0, so neither gets a gradient other than 0",
+                f"{partner} and {name} are both 0, so the gradients of both stay 0",
             )
 
 

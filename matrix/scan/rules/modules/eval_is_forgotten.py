@@ -40,7 +40,8 @@ def eval_is_forgotten(code: Code) -> Iterator[Hit]:
             if not _asks_for_losses(code, call) and not _has_no_modes(code):
                 yield Hit(
                     call,
-                    f"{path(call.func)} is in train mode here: nothing in this file calls eval()",
+                    f"{path(call.func)} is in train mode here, because nothing in this file calls "
+                    "eval()",
                 )
                 break
 
@@ -62,13 +63,13 @@ def _is_a_model(call: ast.Call) -> bool:
 
 
 def _asks_for_losses(code: Code, call: ast.Call) -> bool:
-    """True for loss_dict = model(images, targets): a detector gives losses in train mode only."""
+    """True for loss_dict = model(images, targets): a detector returns losses only in train mode."""
     statement = code.statement(call)
     return isinstance(statement, ast.Assign) and last_name(statement.targets[0]) == "loss_dict"
 
 
 def _has_no_modes(code: Code) -> bool:
-    """True if the networks of the file are known, and no layer of theirs depends on the mode.
+    """True if the networks of the file are known, and none of their layers depends on the mode.
 
     from_pretrained() of transformers sets eval mode, which lasts until a call of train().
     """
@@ -95,7 +96,7 @@ def _creates_layers(code: Code, owner: ast.ClassDef) -> bool:
 
 
 def _may_set_eval_mode(code: Code) -> bool:
-    """True if any code in the file calls eval() or train(False), or leaves the loop to others."""
+    """True if code in the file calls eval() or train(False), or leaves the loop to a library."""
     if any(isinstance(call.func, ast.Attribute) for call in code.calls.get("eval", ())):
         return True
     calls = [call for call in code.calls.get("train", ()) if isinstance(call.func, ast.Attribute)]

@@ -30,12 +30,12 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
 
 
 def _has_hooks(code: Code) -> bool:
-    """True if this file or a file around it registers hooks, directly or through torch."""
+    """True if this or a nearby file registers hooks, directly or through torch."""
     return any(word in file.text for file in around(code, *HOOKS) for word in HOOKS)
 
 
 def _is_of_an_autograd_function(code: Code, call: ast.Call) -> bool:
-    """True in forward(ctx, ...), which calls compiled extensions and not modules."""
+    """True in forward(ctx, ...), which calls compiled extensions rather than modules."""
     function = code.function(call)
     arguments = function.args.args if isinstance(function, ast.FunctionDef) else []
     return any(argument.arg == "ctx" for argument in arguments[:1])

@@ -16,7 +16,7 @@ def forward_is_misspelt(code: Code) -> Iterator[Hit]:
             if not is_called(code, node) and (
                 is_fragment(code) or lacks(code, code.parent[node], "forward")
             ):
-                yield Hit(node, f"calling the module runs forward(), never {node.name}()")
+                yield Hit(node, f"calling the module runs forward(), not {node.name}()")
         elif node.name == "forward" and node in code.parent:
             function = code.parent[node]
             if (
@@ -25,4 +25,6 @@ def forward_is_misspelt(code: Code) -> Iterator[Hit]:
                 and lacks(code, code.parent[function], "forward")
                 and "forward" not in names(function)
             ):
-                yield Hit(node, "forward() is defined inside __init__(), so the class lacks it")
+                yield Hit(
+                    node, "forward() is defined inside __init__(), so the class has no forward()"
+                )

@@ -85,7 +85,7 @@ def _is_normalized(code: Code, call: ast.Call) -> bool:
 
 
 def _keeps_statistics(code: Code) -> bool:
-    """True if the file sets parts of a model to eval mode, or has a train() of its own."""
+    """True if the file sets parts of a model to eval mode, or defines its own train()."""
     if any(function.name == "train" and function.args.args[:1] for function in _methods(code)):
         return True
     return any("BatchNorm" in name for name in (code.text, *map(source, _tests(code)))) or any(

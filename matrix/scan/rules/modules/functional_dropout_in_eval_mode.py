@@ -40,8 +40,7 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} does not know the module's mode: it still drops values after "
-                "eval()",
+                f"{source(call)} ignores the module's mode, so it still drops values after eval()",
                 _pass_the_mode(code, call),
             )
     for layer in [call for name in DROPOUTS for call in code.calls.get(name.capitalize(), ())]:
@@ -55,7 +54,7 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 above,
-                f"{source(layer)} creates a new layer in train mode at each call, so it still "
+                f"{source(layer)} creates a new layer in train mode on each call, so it still "
                 "drops values after eval()",
             )
 

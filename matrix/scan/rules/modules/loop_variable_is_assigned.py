@@ -26,7 +26,7 @@ def loop_variable_is_assigned(code: Code) -> Iterator[Hit]:
             if not _is_read_later(code, loop, assignment, target.id):
                 yield Hit(
                     assignment,
-                    f"{source(assignment, 40)} gives the name {target.id} another value, but "
+                    f"{source(assignment, 40)} gives the name {target.id} a different value, but "
                     "does not change the model",
                 )
 

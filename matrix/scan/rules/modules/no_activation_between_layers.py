@@ -17,7 +17,7 @@ def no_activation_between_layers(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     second,
                     f"{source(second, 40)} follows {source(first, 40)} without an activation, so "
-                    "the two compute one linear function",
+                    "together they compute a single linear function",
                 )
 
 

@@ -35,10 +35,10 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
             if before:
                 taker = source(before[0], 50)
                 if isinstance(before[0], ast.For):
-                    taker = f"the loop of line {before[0].lineno}"
+                    taker = f"the loop on line {before[0].lineno}"
                 yield Hit(
                     reader,
-                    f"{name.id} is an iterator that {taker} has already used up: the optimizer "
+                    f"{name.id} is an iterator that {taker} has already used up, so the optimizer "
                     "gets no parameters",
                 )
 

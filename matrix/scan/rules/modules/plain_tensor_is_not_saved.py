@@ -26,5 +26,6 @@ def plain_tensor_is_not_saved(code: Code) -> Iterator[Hit]:
             if any(uses(code, owner, name)) and not is_dead(code, node):
                 yield Hit(
                     node,
-                    f"state_dict() does not contain {name}, so a loaded model draws other values",
+                    f"state_dict() does not contain {name}, so a loaded model draws different "
+                    "values",
                 )

@@ -32,7 +32,7 @@ def classes(code: Code, name: str) -> list[ast.ClassDef]:
 
 
 def has_parameters(code: Code, node: ast.AST | None) -> bool:
-    """True if the node is certain to create a module with parameters."""
+    """True if the node definitely creates a module with parameters."""
     if not isinstance(node, ast.Call):
         return False
     name = code.torch(node.func)

@@ -76,7 +76,7 @@ def _is_of_a_linear_layer(code: Code, scores: ast.expr) -> bool:
 
 
 def _is_linear(code: Code, layer: ast.AST) -> bool:
-    """True for a linear layer with several outputs, unlike the scores of an attention."""
+    """True for a linear layer with several outputs, unlike attention scores."""
     if not isinstance(layer, ast.Call) or code.torch(layer.func) != "Linear":
         return False
     return constant(argument(layer, 1, "out_features")) != 1
@@ -95,7 +95,7 @@ def _is_returned(code: Code, call: ast.Call, function: ast.AST) -> bool:
 
 
 def _flattens(code: Code, function: ast.AST) -> bool:
-    """True if the function turns a tensor into one dimension, so that there is no batch."""
+    """True if the function flattens a tensor to one dimension, so that there is no batch."""
     return any(
         not call.args or (len(call.args) == 1 and constant(call.args[0]) == -1)
         for call in code.calls_in(function, "view", "reshape", "flatten")

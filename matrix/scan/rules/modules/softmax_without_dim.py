@@ -27,8 +27,8 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
             if is_certain and dim is None and call.args and _dimensions(code, call.args[0]) == 3:
                 yield Hit(
                     call,
-                    f"{source(call.args[0], 40)} has 3 dimensions, and without dim=, "
-                    f"{source(call, 40)} normalizes over the first",
+                    f"{source(call.args[0], 40)} has 3 dimensions, so without dim=, "
+                    f"{source(call, 40)} normalizes over the first dimension",
                 )
 
 

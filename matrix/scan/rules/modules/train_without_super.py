@@ -22,7 +22,7 @@ def train_without_super(code: Code) -> Iterator[Hit]:
             yield Hit(
                 function,
                 "this train() does not call super().train(mode), so train() and eval() leave the "
-                "other layers in their mode",
+                "other layers in their previous mode",
             )
 
 
@@ -34,7 +34,7 @@ def _takes_a_mode(function: ast.FunctionDef) -> bool:
 
 
 def _keeps_its_own_mode(code: Code, owner: ast.ClassDef, train: ast.FunctionDef) -> bool:
-    """True if the class also replaces eval(), and the two set a mode of another name."""
+    """True if the class also replaces eval(), and both methods set a mode with another name."""
     replaced = {getattr(method, "name", "") for method in owner.body}
     attributes = {part.attr for part in code.within(train, ast.Attribute)}
     return "eval" in replaced and "training" not in attributes and not code.calls_in(train)

@@ -37,7 +37,7 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _gaps(code: Code, node: ast.AST) -> int:
-    """The number of pairs of neighboring dimensions that are certainly not adjacent in memory.
+    """The number of pairs of neighboring dimensions that are definitely not adjacent in memory.
 
     A view of the permuted tensor needs more than this many dimensions.
     """
@@ -73,7 +73,7 @@ def _gaps(code: Code, node: ast.AST) -> int:
 
 
 def _is_contiguous(code: Code, node: ast.AST | None) -> bool:
-    """True if the tensor is certain to be contiguous.
+    """True if the tensor is definitely contiguous.
 
     An elementwise operation preserves the memory order of a permuted tensor.
     """

@@ -129,7 +129,7 @@ def _outlives_its_pass(code: Code, holder: ast.expr, statement: ast.stmt) -> boo
 
 
 def _is_assigned_just_before(code: Code, use: ast.AST, holder: ast.expr) -> bool:
-    """True if an earlier statement in this or an enclosing block is certain to assign a state."""
+    """True if an earlier statement in this or an enclosing block definitely assigns a state."""
     here = code.statement(use)
     while True:
         if any(

@@ -24,7 +24,7 @@ def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
             and not _uses_chosen_rows(code, node.right)
             and not in_a_test(code, node)
         ):
-            yield Hit(node, f"{source(node)} is 0/0 = nan where both are 0")
+            yield Hit(node, f"{source(node)} is 0 / 0 = nan where both values are 0")
 
 
 def _summed_sizes(code: Code, node: ast.expr) -> set[str]:

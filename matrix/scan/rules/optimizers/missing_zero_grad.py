@@ -59,7 +59,7 @@ def _is_of_another_case(code: Code, clear: ast.Call, step: ast.Call) -> bool:
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
-    """True if, as far as is known, only torch.optim creates the optimizer, outside the loops."""
+    """True if every known value of the optimizer comes from torch.optim, outside the loops."""
     if path(optimizer) and code.torch(optimizer):  # a fragment that does not define the name
         return True
     if _is_parameter(code, optimizer):  # the function receives the optimizer

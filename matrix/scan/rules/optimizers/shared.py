@@ -16,7 +16,7 @@ def optimizer_of(code: Code, step: ast.Call) -> ast.expr | None:
 
 
 def is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
-    """True if the optimizer that steps, or the model that it trains, calls zero_grad()."""
+    """True if this zero_grad() is a call on the optimizer of the step, or on its model."""
     cleared, stepped = receiver(clear), optimizer_of(code, step)
     if cleared is None or stepped is None:
         return False

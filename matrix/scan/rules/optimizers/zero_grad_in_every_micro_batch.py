@@ -43,7 +43,7 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
             yield Hit(
                 clear,
                 f"{source(clear, 40)} clears the gradients of the earlier micro-batches, so "
-                f"{source(reach[0], 40)} uses only those of the last one",
+                f"{source(reach[0], 40)} uses only the gradients of the last micro-batch",
             )
 
 
@@ -86,7 +86,7 @@ def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
 
 
 def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
-    """True if the number is known to be 1 from this file, for example from an unchanged default."""
+    """True if this file shows that the number is 1, for example by an unchanged default."""
     value = code.value(number)
     if constant(value) == 1:
         return True

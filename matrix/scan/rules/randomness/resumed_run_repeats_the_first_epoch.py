@@ -28,12 +28,14 @@ def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
             continue
         if any(_is_drawn(code, value) for value in call.args):
             continue
-        yield Hit(call, f"{source(call)} runs at every start, so a resumed run repeats its shuffle")
+        yield Hit(
+            call, f"{source(call)} runs at every start, so a resumed run repeats the first shuffle"
+        )
         return
 
 
 def _is_drawn(code: Code, seed: ast.expr) -> bool:
-    """True if the seed is itself a random number, so that every start has another seed."""
+    """True if the seed is itself a random number, so that every start has a different seed."""
     value = code.value(seed)
     return isinstance(value, ast.Call) and last_name(value.func) in ("randint", "randrange", "time")
 

@@ -54,7 +54,7 @@ def _states(code: Code) -> dict[tuple[ast.AST, str], str]:
 
 
 def _is_replaced(code: Code, call: ast.Call, state: str) -> bool:
-    """True if the latest assignment before the call gives the name another tensor than a state."""
+    """True if the latest assignment before the call gives the name a tensor that is not a state."""
     function, latest = code.function(call), None
     for assignment in code.all(ast.Assign):
         if code.function(assignment) is not function or place(assignment) >= place(call):

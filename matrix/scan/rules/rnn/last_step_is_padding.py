@@ -33,7 +33,9 @@ def last_step_is_padding(code: Code) -> Iterator[Hit]:
         ):
             continue
         for read in _last_steps(code, run):
-            yield Hit(read, f"in a shorter sequence, {source(read, 40)} comes after the padding")
+            yield Hit(
+                read, f"for a shorter sequence, {source(read, 40)} is the state after the padding"
+            )
 
 
 def _last_steps(code: Code, run: Run) -> Iterator[ast.AST]:

@@ -41,8 +41,8 @@ def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
         if (again or is_fragment(code)) and not thawed:
             yield Hit(
                 call,
-                f"{model}.train() also switches {part} to train mode, although it was set to "
-                "eval mode on purpose",
+                f"{model}.train() also switches {part} to train mode, although the code set "
+                "it to eval mode on purpose",
             )
 
 

@@ -21,7 +21,9 @@ def rate_set_by_hand_is_overwritten(code: Code) -> Iterator[Hit]:
             steps = _later_steps(code, use, passed)
             if steps and not is_dead(code, node):
                 yield Hit(
-                    node, f"{source(steps[0])} computes the rate again, from the initial rate"
+                    node,
+                    f"{source(steps[0])} overwrites this rate, because it computes each rate from "
+                    "the initial rate",
                 )
                 break
 
@@ -50,7 +52,7 @@ def _set_rates(code: Code) -> Iterator[tuple[ast.stmt, ast.expr]]:
 
 
 def _uses(code: Code, node: ast.stmt, optimizer: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """Yields the node, and the calls of its function with the optimizer that they pass."""
+    """Yields the node, and each call of its function with the optimizer that the call passes."""
     yield node, optimizer
     function = code.function(node)
     if isinstance(function, ast.FunctionDef):
@@ -64,7 +66,7 @@ def _uses(code: Code, node: ast.stmt, optimizer: ast.expr) -> Iterator[tuple[ast
 
 
 def _later_steps(code: Code, use: ast.AST, optimizer: ast.expr) -> list[ast.Call]:
-    """The steps of such a scheduler of this optimizer that run after the use, in its function."""
+    """The steps after the use, in its function, of this optimizer's overwriting schedulers."""
     function = code.function(use)
     if is_fragment(code):
         return [

@@ -52,7 +52,7 @@ def _scaled_steps(code: Code, function: ast.AST) -> list[ast.Call]:
 
 
 def _has_inner_loops(code: Code, step: ast.Call) -> bool:
-    """True for a step that is in no loop, if its function has loops, as for one per epoch."""
+    """True for a step outside the loops of its function, such as a step per epoch."""
     return not code.loops(step) and bool(
         code.within(code.function(step), (ast.For, ast.AsyncFor, ast.While))
     )

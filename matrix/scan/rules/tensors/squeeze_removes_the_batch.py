@@ -38,7 +38,7 @@ def _is_pooled(code: Code, call: ast.Call, node: ast.expr) -> bool:
 
 
 def _is_compared(code: Code, call: ast.Call, node: ast.expr) -> bool:
-    """True for the output of a model, of which a loop over a loader computes the loss."""
+    """True for a model's output if a loop over a loader computes a loss from it."""
     value = code.value(node)
     if not isinstance(value, ast.Call) or last_name(value.func).lower() not in MODELS:
         return False

@@ -19,8 +19,8 @@ def tensor_of_a_size(code: Code) -> Iterator[Hit]:
             value = size if last_name(call.func) == "LongTensor" else float(size)
             yield Hit(
                 call,
-                f"{source(call)} has {size} uninitialized numbers; torch.tensor({value}) is the "
-                "number",
+                f"{source(call)} has {size} uninitialized numbers; use torch.tensor({value}) for "
+                "the number",
             )
 
 
