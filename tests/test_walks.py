@@ -50,7 +50,7 @@ def types(tmp_path):
 def test_from_a_traceback_to_a_fix_that_imports(types):
     answer = types("python train.py 2>&1 | torch-repros explain")
     assert answer.startswith(
-        "Calling unscale_() for each batch of an accumulation window fails on the second\n"
+        "Calling unscale_() for each batch of an accumulation window fails on the second"
     )
     assert re.search(r"^your line:\s+\S*train\.py:8$", answer, re.M)
     function, command = re.search(

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.autocast('mps') raises on torch before 2.5"
+# title = "torch.autocast('mps') raises an error on torch before 2.5"
 # kind = "error"
 # symptom = "must be 'cuda' or 'cpu'|unsupported autocast device_type 'mps'|unsupported scalarType"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "On the CPU, cdist() raises for up to 25 rows of float16 or bfloat16"
+# title = "On the CPU, cdist() raises an error for up to 25 rows of float16 or bfloat16"
 # kind = "error"
 # symptom = "cdist. not implemented for"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradient accumulation drops the last partial window and leaks it into the next epoch"
+# title = "Gradient accumulation drops the last partial window, and its gradients leak into the next epoch"
 # kind = "silent"
 # symptom = "weight moved 1 instead of 2, a gradient of 0.5 is left"
 # origin = "usage"

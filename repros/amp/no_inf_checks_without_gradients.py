@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler's step() or update() raises if no parameter of the optimizer has a gradient"
+# title = "GradScaler's step() or update() fails if no parameter of the optimizer has a gradient"
 # kind = "error"
 # symptom = "No inf checks were recorded for this optimizer"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler.step() and unscale_() raise if no loss has been scaled"
+# title = "GradScaler.step() and unscale_() raise an error if no loss has been scaled"
 # kind = "error"
 # symptom = "Attempted step but _scale is None"
 # messages = [

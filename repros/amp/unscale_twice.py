@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Calling unscale_() for each batch of an accumulation window fails on the second"
+# title = "Calling unscale_() for each batch of an accumulation window fails on the second batch"
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.MultiheadAttention mixes the samples of a batch: batch_first is off by default"
+# title = "nn.MultiheadAttention mixes the samples of a batch, because batch_first is off by default"
 # kind = "silent"
 # symptom = "the output of a sample depends on the other"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "hidden.mean(1) counts the padding, so an embedding changes with the longest text of its batch"
+# title = "hidden.mean(1) includes the padding, so an embedding changes with the longest text of its batch"
 # kind = "silent"
 # symptom = "the embedding changes with the padding"
 # origin = "usage"

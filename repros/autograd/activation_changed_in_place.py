@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "y += x after a ReLU raises in backward(), even if every ReLU has inplace=False"
+# title = "y += x after a ReLU makes backward() fail, even if every ReLU has inplace=False"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "autograd.grad() raises because the output does not depend on a parameter"
+# title = "autograd.grad() raises an error because the output does not depend on a parameter"
 # kind = "error"
 # symptom = "appears to not have been used in the graph"
 # messages = [

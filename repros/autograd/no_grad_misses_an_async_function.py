@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "@torch.no_grad() on an async function leaves gradients on inside it"
+# title = "@torch.no_grad() on an async function does not turn off gradients in the function"
 # kind = "silent"
 # symptom = "the prediction requires a gradient"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A penalty on the weights from state_dict() or .data raises the loss and changes no gradient"
+# title = "A penalty on the weights from state_dict() or .data increases the loss but changes no gradient"
 # kind = "silent"
 # symptom = "the penalty is 6, and its gradient is zero"
 # origin = "usage"

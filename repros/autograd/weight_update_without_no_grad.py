@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "w -= lr * w.grad raises, and after w = w - lr * w.grad the next step has no gradient"
+# title = "w -= lr * w.grad raises an error, and after w = w - lr * w.grad, the next step has no gradient"
 # kind = "error"
 # symptom = "a leaf Variable that requires grad is being used in an in-place operation"
 # messages = ["a leaf Variable that requires grad is being used in an in-place operation"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Adam resumed without its state takes first steps that are too long if gradients cancel"
+# title = "If gradients cancel out, Adam resumed without its state takes first steps that are too long"
 # kind = "silent"
 # symptom = "times as long as it would have been"
 # origin = "usage"

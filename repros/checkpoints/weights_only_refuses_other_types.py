@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Since torch 2.6, torch.load rejects a checkpoint with more than tensors and plain types"
+# title = "Since torch 2.6, torch.load rejects a checkpoint that contains more than tensors and plain types"
 # kind = "error"
 # symptom = "argparse\\.Namespace was not an allowed global"
 # messages = [

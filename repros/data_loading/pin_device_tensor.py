@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pin_memory() on a tensor that is already on the device raises"
+# title = "pin_memory() raises an error for a tensor that is already on the device"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss over the features of all_gather() misses the gradients of the other ranks"
+# title = "A loss over the features from all_gather() misses the gradients of the other ranks"
 # kind = "silent"
 # symptom = "half of the gradient is missing"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "destroy_process_group() may never return: it holds the GIL that a gloo thread waits for"
+# title = "destroy_process_group() may never return, because it holds the GIL that a gloo thread waits for"
 # kind = "hang"
 # symptom = "destroy_process_group\\(\\) does not return"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP fails in the second step: the loss ignores an output that has its own layers"
+# title = "DDP fails in the second step because the loss ignores an output that has its own layers"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second training run on the same machine cannot start: the address is already in use"
+# title = "A second training run on the same machine cannot start because the address is already in use"
 # kind = "error"
 # symptom = "[Aa]ddress already in use"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training on several ranks hangs at the end of an epoch: one rank has an extra batch"
+# title = "Training on several ranks hangs at the end of an epoch because one rank has an extra batch"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out"
 # messages = ["Timed out waiting \\d{1,12}ms for send operation to complete"]

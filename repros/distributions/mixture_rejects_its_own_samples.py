@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "log_prob() of a mixture of Binomial distributions raises for a batch of values"
+# title = "log_prob() of a mixture of Binomial distributions raises an error for a batch of values"
 # kind = "error"
 # symptom = "The size of tensor a \\(2\\) must match the size of tensor b \\(3\\) at non-singleton dimension 0"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.ChannelShuffle raises on the CPU for an input that requires a gradient"
+# title = "nn.ChannelShuffle raises an error on the CPU for an input that requires a gradient"
 # kind = "error"
 # symptom = "derivative for channel_shuffle is not implemented"
 # messages = ["derivative for channel_shuffle is not implemented"]

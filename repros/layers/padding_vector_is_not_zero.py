@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Initializing the weight of an Embedding overwrites the zeros of its padding_idx for good"
+# title = "Initializing the weight of an Embedding permanently overwrites the zeros at its padding_idx"
 # kind = "silent"
 # symptom = "padding changes the sum of the vectors"
 # origin = "design"

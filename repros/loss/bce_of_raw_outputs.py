@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy raises for outputs without a sigmoid"
+# title = "binary_cross_entropy raises an error for outputs without a sigmoid"
 # kind = "error"
 # symptom = "all elements of input should be between 0 and 1"
 # messages = ["all elements of input should be between 0 and 1"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "gaussian_nll_loss() of a standard deviation learns the variance in its place"
+# title = "With a standard deviation in gaussian_nll_loss(), the model learns the variance in its place"
 # kind = "silent"
 # symptom = "at the true standard deviation the gradient is -0.25, not 0"
 # origin = "usage"

@@ -25,7 +25,7 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "The lines without the fix are enough; add the fix if the loss sometimes loses its graph: it names the parameters whose gradient is missing, zero or (unless you pass scaled=True, as a GradScaler requires) not finite, but a gradient from an earlier batch hides a missing one"
+# choice = "The lines without the fix are enough; add the fix if the loss sometimes loses its graph. The fix names the parameters whose gradient is missing, zero or (unless you pass scaled=True, as a GradScaler requires) not finite. A gradient from an earlier batch hides a missing gradient"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

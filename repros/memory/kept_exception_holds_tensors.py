@@ -33,7 +33,7 @@
 # except RuntimeError as error:
 #     errors.append(drop_frames(error))
 # '''
-# choice = "The lines without the fix keep the text; use the fix if the exception itself has to be raised or sent later"
+# choice = "The lines without the fix keep only the text; use the fix if the exception itself has to be raised or sent later"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The tensors of a failed step are not freed while its exception is kept in a list or a variable

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "target = net gives one network two names, so the target network follows every step"
+# title = "target = net gives one network two names, so every step also changes the target network"
 # kind = "silent"
 # symptom = "the target moved with the network"
 # origin = "usage"

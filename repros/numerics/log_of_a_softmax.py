@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A cross entropy written as -log(softmax) is inf for a confident mistake, and its gradient nan"
+# title = "A cross entropy written as -log(softmax) is inf for a confident mistake, and its gradient is nan"
 # kind = "silent"
 # symptom = "loss inf, gradient nan|loss 18\\.\\d, gradient 0 "
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]

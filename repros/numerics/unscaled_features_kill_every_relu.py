@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "On unscaled features, SGD with lr=0.1 can kill every ReLU: all rows get the same prediction"
+# title = "On unscaled features, SGD with lr=0.1 can kill every ReLU, and then all rows get the same prediction"
 # kind = "silent"
 # symptom = "no ReLU is active for any row, and the accuracy is that of a guess"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view(-1, channels) turns each of the larger images into several rows of the batch"
+# title = "view(-1, channels) turns each larger image into several rows of the batch"
 # kind = "error"
 # symptom = "Expected input batch_size \\(8\\) to match target batch_size \\(2\\)"
 # messages = ["Expected input batch_size \\(\\d{1,9}\\) to match target batch_size \\(\\d{1,9}\\)"]
