@@ -73,7 +73,7 @@ def saved_wrapped(
 
 
 def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:
-    """Yields a fragment's load_state_dict() calls for a state whose keys it does not change."""
+    """Yields a fragment's load_state_dict() calls that get a loaded state with unchanged keys."""
     if is_fragment(code) and "state_dict_if_present" not in code.text:
         for call in code.calls.get("load_state_dict", ()):
             if code.made_by(argument(call, 0, "state_dict"), "load"):

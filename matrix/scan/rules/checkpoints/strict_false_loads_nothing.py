@@ -87,8 +87,8 @@ def _is_handed_in(code: Code, file: ast.expr) -> bool:
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
     """True if the program has definitely written the file.
 
-    The program also saves to this file, or also loads an optimizer from it (such a load is always
-    strict).
+    In this case, the program also saves to the file, or also loads an optimizer from it (loading
+    an optimizer is always strict).
     """
     file = _file_of(code, state)
     if file is None or is_fragment(code):

@@ -46,7 +46,7 @@ def _shuffled(code: Code, statement: ast.stmt) -> str:
 
 
 def _is_a_pair(first: str, second: str) -> bool:
-    """True if one name says that it holds the inputs, and the other that it holds the labels."""
+    """True if one name suggests inputs and the other labels."""
     labels = ("y", "label", "target", "t_")
     inputs = ("x", "image", "data", "input", "feature", "img")
 

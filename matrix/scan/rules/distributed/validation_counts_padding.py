@@ -38,7 +38,7 @@ def validation_counts_padding(code: Code) -> Iterator[Hit]:
 
 
 def _evaluates(code: Code, sampler: ast.Call, dataset: ast.expr) -> bool:
-    """True if the name of the dataset or the sampler suggests evaluation, and neither training."""
+    """True if a name of the dataset or sampler suggests evaluation, and none suggests training."""
     if is_fragment(code):
         return constant(argument(sampler, 3, "shuffle")) is False
     names = [last_name(dataset)]

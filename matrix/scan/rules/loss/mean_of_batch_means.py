@@ -86,7 +86,7 @@ def _drops_the_last(code: Code, loader: ast.expr) -> bool:
 
 
 def _adds_a_mean(code: Code, addition: ast.AugAssign, count: ast.expr) -> bool:
-    """True for `total += loss.item()` in a loop over the loader, not weighted by the rows."""
+    """True for an unweighted `total += loss.item()` in a loop over the loader."""
     value = addition.value
     if not isinstance(addition.op, ast.Add) or not isinstance(value, ast.Call):
         return False

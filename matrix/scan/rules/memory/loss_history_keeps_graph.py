@@ -63,7 +63,7 @@ def _terms(code: Code, back: ast.Call) -> list[ast.AST]:
 
 
 def _adds(meter: Definition) -> bool:
-    """True if update(value) adds the value itself, and not its number, to an attribute."""
+    """True if update(value) adds the value itself to an attribute, not a number made from it."""
     methods = {part.name: part for part in meter.node.body if isinstance(part, ast.FunctionDef)}
     update = methods.get("update")
     if update is None or len(update.args.args) < 2:
