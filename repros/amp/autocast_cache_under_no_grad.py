@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() raises if the same Linear ran under no_grad earlier in the autocast block"
+# title = "backward() fails if the same Linear ran under no_grad earlier in the autocast block"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "copy.deepcopy(model) raises if the model has stored an output with a graph"
+# title = "copy.deepcopy(model) fails if the model has stored an output with a graph"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [

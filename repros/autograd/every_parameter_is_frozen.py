@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing model.parameters() also freezes the head that should train, and backward() raises"
+# title = "Freezing model.parameters() also freezes the head that should train, and backward() fails"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]

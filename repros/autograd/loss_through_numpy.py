@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() raises if the output requires grad, and after detach() the loss has no gradient"
+# title = "numpy() fails if the output requires grad, and after detach() the loss has no gradient"
 # kind = "error"
 # symptom = "numpy\\(\\) on Tensor that requires grad"
 # messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load without map_location raises for a checkpoint from a GPU on another machine"
+# title = "torch.load without map_location fails for a checkpoint from a GPU on another machine"
 # kind = "error"
 # symptom = "Attempting to deserialize object on (?:a CUDA device|CUDA device 63)"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict raises size mismatch for a different number of classes, even with strict=False"
+# title = "load_state_dict reports a size mismatch for a different number of classes, even with strict=False"
 # kind = "error"
 # symptom = 'size mismatch for 1\.weight'
 # messages = ['size mismatch for \S{1,200}: copying a param with shape ']

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy raises for predictions of shape [N, 1] and targets of shape [N]"
+# title = "binary_cross_entropy fails for predictions of shape [N, 1] and targets of shape [N]"
 # kind = "error"
 # symptom = "Target size .{1,30} must be the same as input size"
 # messages = [

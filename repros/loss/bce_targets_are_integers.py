@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy_with_logits raises on the CPU for integer targets"
+# title = "binary_cross_entropy_with_logits fails on the CPU for integer targets"
 # kind = "error"
 # symptom = "result type Float can't be cast to the desired output type"
 # messages = [

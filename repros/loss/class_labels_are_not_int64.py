@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises on the CPU for float32 or int32 class labels"
+# title = "cross_entropy fails on the CPU for float32 or int32 class labels"
 # kind = "error"
 # symptom = "expected scalar type Long but found|expected target dtype to be Long or Byte"
 # messages = [

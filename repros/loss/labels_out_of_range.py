@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises, or asserts on the device, if a label is negative or too large"
+# title = "cross_entropy raises an error, or asserts on the device, if a label is negative or too large"
 # kind = "error"
 # symptom = "Target 3 is out of bounds"
 # messages = ["Target -?\\d{1,20} is out of bounds"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "huber_loss, binary_cross_entropy and (before 2.12) mse_loss raise for a target of another dtype"
+# title = "huber_loss, binary_cross_entropy and (before 2.12) mse_loss fail for a target of another dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy treats integer one-hot labels as class probabilities and raises"
+# title = "cross_entropy treats integer one-hot labels as class probabilities and fails"
 # kind = "error"
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]

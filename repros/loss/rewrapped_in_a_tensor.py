@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing and does not raise"
+# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing and raises no error"
 # kind = "silent"
 # symptom = "passed without a gradient"
 # origin = "design"

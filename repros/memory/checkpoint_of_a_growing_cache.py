@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() raises if attention under checkpoint(use_reentrant=False) appends to a cache"
+# title = "backward() fails if attention under checkpoint(use_reentrant=False) appends to a cache"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
 # messages = [

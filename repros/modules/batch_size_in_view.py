@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view() with a hard-coded batch size raises on the last batch"
+# title = "view() with a hard-coded batch size fails on the last batch"
 # kind = "error"
 # symptom = "shape '\\[-1, 32\\]' is invalid for input of size 24"
 # messages = ["shape .\\[.{1,60}?\\]. is invalid for input of size"]

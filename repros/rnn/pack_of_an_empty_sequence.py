@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() raises if one sequence of the batch is empty"
+# title = "pack_padded_sequence() fails if one sequence of the batch is empty"
 # kind = "error"
 # symptom = "Length of all samples has to be greater than 0"
 # messages = ["length of all samples has to be greater than 0, but found an element in"]

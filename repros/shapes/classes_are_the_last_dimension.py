@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises for sequence logits with the classes in the last dimension"
+# title = "cross_entropy fails for sequence logits with the classes in the last dimension"
 # kind = "error"
 # symptom = "Expected target size \\[2, 4\\], got \\[2, 3\\]"
 # messages = ["Expected target size \\[[\\d, ]{1,60}\\], got \\[[\\d, ]{1,60}\\]"]

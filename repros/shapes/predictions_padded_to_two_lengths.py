@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.cat raises for the outputs of batches that are padded to different lengths"
+# title = "torch.cat fails for the outputs of batches that are padded to different lengths"
 # kind = "error"
 # symptom = "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 5"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An empty list of boxes becomes a one-dimensional tensor, so boxes[:, 0] raises"
+# title = "An empty list of boxes becomes a one-dimensional tensor, so boxes[:, 0] fails"
 # kind = "error"
 # symptom = "too many indices for tensor of dimension 1"
 # messages = ["too many indices for tensor of dimension \\d{1,2}"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor([1, 2], requires_grad=True) raises, because whole numbers become int64"
+# title = "torch.tensor([1, 2], requires_grad=True) fails, because whole numbers become int64"
 # kind = "error"
 # symptom = "Only Tensors of floating point and complex dtype can require gradients"
 # messages = ["only Tensors of floating point (?:and complex )?dtype can require gradients"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "loss[0] or loss.data[0] raises, because a loss is a tensor without dimensions"
+# title = "loss[0] or loss.data[0] fails, because a loss is a tensor without dimensions"
 # kind = "error"
 # symptom = "invalid index of a 0-dim tensor"
 # messages = ["invalid index of a 0-dim tensor"]

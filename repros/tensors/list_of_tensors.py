@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor() of a list of tensors raises if a tensor has several elements"
+# title = "torch.tensor() of a list of tensors fails if a tensor has several elements"
 # kind = "error"
 # symptom = "only one element tensors can be converted to Python scalars"
 # messages = [

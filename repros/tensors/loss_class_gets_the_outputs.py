@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.CrossEntropyLoss(outputs, labels) raises, because the loss must be created first"
+# title = "nn.CrossEntropyLoss(outputs, labels) fails, because the loss must be created first"
 # kind = "error"
 # symptom = "Boolean value of Tensor with more than one value is ambiguous"
 # messages = ["Boolean value of Tensor with more than one value is ambiguous"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "mean() of a comparison or of integers raises, for example in an accuracy"
+# title = "mean() of a comparison or of integers fails, for example in an accuracy"
 # kind = "error"
 # symptom = "mean\\(\\): could not infer output dtype"
 # messages = [

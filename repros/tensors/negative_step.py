@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "x[::-1] raises for a tensor, although it reverses a list or an array"
+# title = "x[::-1] fails for a tensor, although it reverses a list or an array"
 # kind = "error"
 # symptom = "step must be greater than zero"
 # messages = ["step must be greater than zero"]

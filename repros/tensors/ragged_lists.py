@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor() raises for lists of different lengths, for example of unpadded token ids"
+# title = "torch.tensor() fails for lists of different lengths, for example of unpadded token ids"
 # kind = "error"
 # symptom = "expected sequence of length 3 at dim 1 \\(got 2\\)"
 # messages = ["expected sequence of length \\d{1,9} at dim \\d{1,2} \\(got \\d{1,9}\\)"]

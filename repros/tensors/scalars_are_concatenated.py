@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.cat() of losses or distances raises, because a tensor without dimensions has no rows"
+# title = "torch.cat() of losses or distances fails, because a tensor without dimensions has no rows"
 # kind = "error"
 # symptom = "zero-dimensional tensor \\(at position 0\\) cannot be concatenated"
 # messages = ["zero-dimensional tensor \\(at position \\d{1,9}\\) cannot be concatenated"]
