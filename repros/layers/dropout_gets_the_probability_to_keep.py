@@ -21,13 +21,13 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model ported from TensorFlow 1 learns slowly, but no shape or loss is unusual.
+"""A model ported from TensorFlow 1 learns slowly, but its shapes and losses look normal.
 
-p is the probability that an element is zeroed (docs: torch.nn.Dropout), and the rest is divided by
-1 - p, so the mean of the output is right either way. With keep_prob = 0.5, both lines agree; with
-keep_prob = 1, the wrong line returns only zeros in train mode, and nothing before it learns. Eval
-mode does not show the mistake. The functions in torch.nn.functional and the dropout argument of
-recurrent and attention layers also take the probability to drop.
+p is the probability that an element is zeroed (docs: torch.nn.Dropout), and the other elements are
+divided by 1 - p, so the mean of the output is right either way. With keep_prob = 0.5, both lines
+agree; with keep_prob = 1, the wrong line returns only zeros in train mode, and no layer before it
+learns. Eval mode does not show the mistake. The functions in torch.nn.functional and the dropout
+argument of recurrent and attention layers also take the probability to drop.
 """
 
 import torch

@@ -27,8 +27,8 @@ For 2-D indices embedding_bag() computes the offsets itself. These offsets conta
 row, but not the end of the last row, which include_last_offset promises. The start of the last row
 is then mistaken for the end of the input (torch/nn/functional.py, pytorch#167974, pytorch#168159).
 The option is meant for 1-D indices whose offsets contain that end. If the offsets lack the end, the
-last bag is lost in all releases, and the corrected code helps there as well. With mode="max", torch
-1.13.1 also writes past the end of its memory ("free(): invalid pointer").
+last bag is lost in all releases, and the corrected code helps in this case as well. With
+mode="max", torch 1.13.1 also writes past the end of its memory ("free(): invalid pointer").
 """
 
 import torch

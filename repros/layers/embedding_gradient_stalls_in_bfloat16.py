@@ -25,8 +25,8 @@
 # ///
 """If a token occurs 4096 times, each time with a gradient of 1, its row gets a gradient of 256, or
 2048 in float16. Up to 256 gradients of 1 are summed correctly, but 200 gradients of 0.3 give 53
-instead of 60. Gradients of both signs cancel along the way, and the sum of 4096 is usually off by 2
-to 20 percent.
+instead of 60. Gradients of both signs partly cancel as they are added, and a sum of 4096 of them is
+usually off by 2 to 20 percent.
 
 The function embedding_dense_backward_cpu adds the rows of the gradient to the result one by one
 (aten/src/ATen/native/Embedding.cpp). The result is in bfloat16, where 256 + 1 is 256. The backward

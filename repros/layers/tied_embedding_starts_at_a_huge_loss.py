@@ -23,14 +23,14 @@
 # ///
 """The model starts with confident wrong predictions, and the first steps only unlearn them.
 
-An Embedding starts with a standard deviation of 1 (docs: torch.nn.Embedding), a Linear of d inputs
-with 1 / sqrt(3 d) (torch/nn/modules/linear.py). As a head, the embedding gives logits with a
-deviation of about sqrt(d) if each hidden value has a size of 1, as it has after a LayerNorm. A
-uniform prediction would have a loss of log(classes). The embedded tokens become smaller too:
-initialize an added position embedding in the same way, or it hides them and slows training;
-multiply the sum by sqrt(d) if the next layer does not normalize it. Call normal_() before
-pretrained weights are loaded; it also overwrites the zeros of padding_idx (see
-layers/padding_vector_is_not_zero).
+The weights of an Embedding start with a standard deviation of 1 (docs: torch.nn.Embedding), and the
+weights of a Linear with d inputs start with 1 / sqrt(3 d) (torch/nn/modules/linear.py). As a head,
+the embedding gives logits with a deviation of about sqrt(d) if the hidden values are about 1 in
+size, as they are after a LayerNorm. A uniform prediction would have a loss of log(classes). The
+embedded tokens become smaller too: initialize an added position embedding in the same way, or it
+hides them and slows training; multiply the sum by sqrt(d) if the next layer does not normalize it.
+Call normal_() before pretrained weights are loaded; it also overwrites the zeros of padding_idx
+(see layers/padding_vector_is_not_zero).
 """
 
 import math

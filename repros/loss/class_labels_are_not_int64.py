@@ -42,8 +42,8 @@ torch.Tensor() turns integers into float32, and data frames (rasbt/machine-learn
 masks (pytorch#103813) can contain int32 and float32 labels.
 
 Because long() truncates fractions, it can hide a mistake. A mask from ToTensor() holds its class
-numbers divided by 255, so all below 255 become class 0, and training runs without an error. First
-multiply the mask by 255 and round() it, or read it as uint8 (docs:
+numbers divided by 255, so every class number below 255 becomes class 0, and training runs without
+an error. First multiply the mask by 255 and round() it, or read it as uint8 (docs:
 torchvision.transforms.ToTensor). A mask of 0 and 255 needs neither, because the division turns it
 into 0 and 1. In a data frame with missing labels, the labels are float64 and some are NaN, so drop
 the rows without a label.

@@ -28,7 +28,7 @@ which the wrong line raises an error, so make std positive, for example with sof
 are clamped to eps, 1e-6 by default: a deviation below 0.001 is not learned unless eps is smaller or
 the targets are scaled. If the model predicts the logarithm of the variance, pass log_var.exp(): a
 log-variance raises an error only if one of its values is negative. A model that was trained with
-the wrong line keeps its use if its output is read as a variance.
+the wrong line is still usable if its output is read as a variance.
 """
 
 import torch

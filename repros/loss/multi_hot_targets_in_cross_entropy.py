@@ -18,7 +18,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A row with two labels can never have both: at best, each gets a probability of 0.5.
+"""The model can never be sure of two labels in the same row: at best, each gets a probability of
+0.5.
 
 Float targets of the logits' shape count as class probabilities (docs: torch.nn.CrossEntropyLoss),
 and torch does not check that they sum to 1. A softmax distributes one probability over the classes.

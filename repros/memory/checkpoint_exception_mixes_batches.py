@@ -38,14 +38,14 @@ Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a ge
 hooks alive until the handler ends (control: the next batch runs after the handler). A tensor saved
 in the handler becomes a reference to the failed call, which backward() then repeats.
 
-backward() raises instead if that call had already saved a tensor, so that the numbers of tensors
-differ, if the call fails again, or if the next batch was computed in a checkpoint() too. The fix
-throws the exception into the generator (pytorch#184018).
+In three cases, backward() raises an error instead: the call had already saved a tensor, so the
+numbers of tensors differ; the call fails again; or the next batch was computed in a checkpoint()
+too. The fix throws the exception into the generator (pytorch#184018).
 
 An exception that is kept in a list or a variable has the same effect after the handler: keep its
-text, traceback.format_exc(). If the function that failed kept one in a local variable, call
-gc.collect() before the next batch. A batch that runs in `finally` fails as in the handler;
-`continue` in the handler is harmless.
+text, traceback.format_exc(). If the function that failed kept an exception in a local variable,
+call gc.collect() before the next batch. A batch that runs in `finally` fails in the same way as in
+the handler; `continue` in the handler is harmless.
 """
 
 import torch

@@ -41,9 +41,9 @@ own backward(), replace x in the cache with x.detach() afterwards, because the n
 run through this graph a second time. If a library's transformer keeps its own cache, turn the cache
 off for training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-Setting use_reentrant=True, which is also advised there and is still the default in 2.15, skips the
-check. If a cached tensor has a graph, backward() then fails because it runs through this graph
-twice. Otherwise no error is raised, but the gradient can belong to a different attention.
+Setting use_reentrant=True, which is also advised in that thread and is still the default in 2.15,
+skips the check. If a cached tensor has a graph, backward() then fails because it runs through this
+graph twice. Otherwise no error is raised, but the gradient can be that of a different attention.
 """
 
 import torch

@@ -56,9 +56,9 @@
 """A handler that, for example, lowers the batch size never runs on the CPU. The error is a plain
 RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
 
-The class was added for CUDA's allocator (pytorch#83146). The popular check for "out of memory" in
-the message (pytorch#48365) misses errors on the CPU, which say "can't allocate memory" or "not
-enough memory" (pytorch#20618).
+The class torch.cuda.OutOfMemoryError was added for CUDA's allocator (pytorch#83146). The popular
+check for "out of memory" in the message (pytorch#48365) misses errors on the CPU, which say "can't
+allocate memory" or "not enough memory" (pytorch#20618).
 
 If backward() fails, some weights already have a gradient from the failed batch. Calling zero_grad()
 clears this gradient, and also the gradients that the window accumulated earlier. Without this call,

@@ -60,8 +60,8 @@ gradients before the retry. If a half does not fit either, its error propagates.
 enabled, the graphs of both halves together are as large as the whole batch's graph, so call
 backward() on each half in turn, with its mean loss weighted by its share of the rows. In training
 mode, BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP
-each call broadcasts its buffers, so a rank that calls the model again waits for the others until
-the timeout. Searching for a batch size before training avoids these problems.
+each call of the model broadcasts its buffers, so a rank that calls the model again waits for the
+others until the timeout. Searching for a batch size before training avoids these problems.
 """
 
 import gc

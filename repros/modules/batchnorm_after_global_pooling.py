@@ -35,8 +35,9 @@ After pooling to 1 x 1, each channel has a single value, which batch_norm() reje
 pretrained model, or a mean of 0 and a variance of 1. Its weight and bias are still trained. With
 track_running_stats=False the layer has no statistics, so it raises the error in eval mode too.
 Passing drop_last=True, as tried in TRAILab/CaDDN#103, drops nothing because all batches are full.
-GroupNorm can be trained, but with two values per group its output is about 1 or -1 unless they are
-almost equal. InstanceNorm raises a different error there, by default even in eval mode, so omit it.
+GroupNorm can be trained, but with two values per group its output is about 1 or -1 unless the two
+values are almost equal. InstanceNorm raises a different error for 1 x 1 maps, by default even in
+eval mode, so omit it.
 """
 
 import torch

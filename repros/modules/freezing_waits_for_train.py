@@ -43,8 +43,8 @@ A new module is already in training mode (torch/nn/modules/module.py), so a loop
 only after its first validation, or never. A DistributedDataParallel that was built before the first
 call to train() expects gradients for the stem (see distributed/frozen_after_wrapping). Freeze in
 the constructor too. The override of train() has to stay, because train() sets the mode of every
-child, and only eval() stops dropout and the statistics of BatchNorm. Each call to train() or eval()
-also freezes a stem again that was unfrozen later.
+child, and only eval() stops dropout and the statistics of BatchNorm. If the stem is unfrozen later,
+the next call to train() or eval() freezes it again.
 """
 
 import torch

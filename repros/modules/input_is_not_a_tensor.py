@@ -42,10 +42,10 @@ comes from code that calls the model directly, such as a prediction for one samp
 TensorDataset is a list of tensors, even if there is only one: unpack it, as in x, y = batch. Other
 lists of tensors need torch.stack() or, for feature maps of different sizes
 (open-mmlab/mmdetection#4561), a loop: as_tensor() rejects them, or drops the dimensions of
-one-element tensors. It can share an array's memory, and an in-place layer then changes the array.
-Indices for an Embedding need dtype=torch.int64. An image from cv2 or PIL must also become float
-values between 0 and 1 in the order [1, channels, height, width], and needs copy() after image[:, :,
-::-1].
+one-element tensors. as_tensor() can also share an array's memory, and an in-place layer then
+changes the array. Indices for an Embedding need dtype=torch.int64. An image from cv2 or PIL must
+also become float values between 0 and 1 in the order [1, channels, height, width], and needs copy()
+after image[:, :, ::-1].
 """
 
 import torch

@@ -32,11 +32,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The loss stays high although the other layers learn, and parameters() lacks the layer.
+"""The loss stays high although the other layers learn, and parameters() does not yield the layer's
+weights.
 
-Each call to forward() makes a layer, draws its weights, and drops it. The optimizer got its
-parameters before the first call, and only from attributes that __init__() set. The same applies to
-an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and to self.head =
+Each call to forward() makes a layer, draws its weights, and discards the layer. The optimizer got
+its parameters before the first call, and only from attributes that __init__() set. The same applies
+to an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and to self.head =
 torch.nn.Linear(8, 4) in forward(): then parameters() includes the layer after the first call, but
 the next call replaces it. Layers without weights may be made in forward(), but Dropout and
 BatchNorm are then always in train mode (see modules/functional_dropout_in_eval_mode). If the input

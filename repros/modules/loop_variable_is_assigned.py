@@ -28,8 +28,8 @@ expression that makes a new tensor (YU1ut/MixMatch-pytorch#23). copy_() changes 
 so the optimizer, tied weights and views still refer to the tensor. Do not write parameter.data =
 mean.data: both models would share one tensor afterwards. zip() stops at the end of the shorter
 model without an error. Buffers, such as the statistics of BatchNorm, need a loop over buffers(), or
-model.load_state_dict(ema.state_dict()), which copies both. The own weights of the model are lost:
-to evaluate ema during training, call ema instead.
+model.load_state_dict(ema.state_dict()), which copies both. The model's own weights are lost: to
+evaluate ema during training, call ema instead.
 """
 
 import torch

@@ -26,9 +26,9 @@
 
 W2 (W1 x + b1) + b2 is linear in x, so one layer can compute it (nutonomy/nuscenes-devkit#728).
 Convolutions, average pooling, Dropout, and BatchNorm in eval mode are linear too, and do not
-replace an activation. Do not add one after the last layer (see modules/relu_behind_the_last_layer).
-In a Sequential, each activation shifts the indices of the layers after it, so a checkpoint of the
-old model has different keys.
+replace an activation. Do not add an activation after the last layer (see
+modules/relu_behind_the_last_layer). In a Sequential, each activation shifts the indices of the
+layers after it, so a checkpoint of the old model has different keys.
 """
 
 import torch

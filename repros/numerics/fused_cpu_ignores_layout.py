@@ -56,12 +56,12 @@ here).
 
 The kernel walks over the optimizer's state in the same way. Momentum and averages that were made or
 loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and the
-lines do not change that. Convert the model before the first step. State that is loaded from a model
-with a different layout needs torch.empty_like(parameter).copy_(...) too.
+corrected lines do not change that. Convert the model before the first step. State that is loaded
+from a model with a different layout needs torch.empty_like(parameter).copy_(...) too.
 
-The lines need a parameter without gaps. For a slice of a larger tensor, whose gradient always has
-different strides, a fused step on the CPU treats the whole memory as the parameter and overwrites
-the values between its elements.
+The corrected lines need a parameter without gaps in memory. For a slice of a larger tensor, whose
+gradient always has different strides, a fused step on the CPU treats the whole memory as the
+parameter and overwrites the values between its elements.
 """
 
 import torch

@@ -34,8 +34,8 @@ weight_decay of 1e-4, which is common for Adam, this is only 0.01% in 1000 steps
 weight_decay.
 
 AdamW's decay must be larger than the weight's rounding error. A float32 weight does not shrink if
-lr * weight_decay is 1e-8, nor does a bfloat16 weight if it is 1e-3. A weight with zero gradients is
-the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
+lr * weight_decay is 1e-8, and a bfloat16 weight does not shrink if this product is 1e-3. A weight
+with zero gradients is the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
 """
 
 import torch

@@ -30,12 +30,11 @@
 # ///
 """Training diverges as it did without clipping, and no value of max_norm changes that.
 
-clip_grad_norm_() changes the gradients (docs: torch.nn.utils.clip_grad_norm_). After the step they
-have been used, and zero_grad() clears them before the next step. The same applies to
-clip_grad_value_(). With a GradScaler, call scaler.unscale_(optimizer) first (see
-amp/clip_before_unscale). With gradient accumulation, clip once per step, not after each backward().
-A large norm in the log is not a sign of this failure: the function returns the norm before
-clipping.
+clip_grad_norm_() changes the gradients (docs: torch.nn.utils.clip_grad_norm_). The step has already
+used them, and zero_grad() clears them before the next step. The same applies to clip_grad_value_().
+With a GradScaler, call scaler.unscale_(optimizer) first (see amp/clip_before_unscale). With
+gradient accumulation, clip once per step, not after each backward(). A large norm in the log is not
+a sign of this failure: the function returns the norm before clipping.
 """
 
 import torch

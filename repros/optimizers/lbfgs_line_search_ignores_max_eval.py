@@ -23,12 +23,12 @@
 
 The line search limits its own evaluations to max_ls, 25 by default, and step() did not tell it how
 many evaluations max_eval still allowed (torch/optim/lbfgs.py, pytorch#91581). The step therefore
-exceeds the limit by the evaluations of its last line search. These are many with a small lr, as
-here, and few if the line searches are short.
+exceeds the limit by the evaluations of its last line search. The excess is large with a small lr,
+as here, and small if the line searches are short.
 
 Since the fix, the step sometimes still exceeds the limit by one, for example on Rosenbrock's
-function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2 evaluations there,
-with and without a line search.
+function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2 evaluations of this
+function, with and without a line search.
 """
 
 import torch

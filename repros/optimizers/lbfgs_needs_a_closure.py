@@ -45,7 +45,7 @@ batch. An enabled GradScaler rejects closures, so train without it.
 
 A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. But
 the loss is then the same at every point, so LBFGS stops after one step of gradient descent, far
-from a minimum that it reaches at once with a real closure.
+from the minimum. With a real closure, it reaches the minimum at once.
 """
 
 import torch

@@ -34,7 +34,7 @@ initial_lr, which is loaded too if a scheduler set it. For a new schedule, call
 group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. To continue a
 schedule, create the scheduler and load its state before the loop, and then set scheduler.base_lrs
 to the new rates, because loading restores the old ones. In the other order, LinearLR and ConstantLR
-multiply the new rate by their factor for good. OneCycleLR keeps its old rates in each order.
+multiply the new rate by their factor for good. OneCycleLR keeps its old rates in either order.
 """
 
 import torch

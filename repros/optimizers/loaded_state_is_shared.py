@@ -36,8 +36,8 @@ right (torch/optim/optimizer.py, pytorch#196083). The step counter of Adam is sh
 dtype differs. A checkpoint that went through torch.save() is safe (pytorch#196083), but only the
 first time: two optimizers that load the same dictionary from torch.load() share its tensors.
 
-If the state's own optimizer continues to train, copy the state as soon as you save it. By the time
-it is loaded, it has already changed, even before 2.1.
+If the optimizer that the state comes from continues to train, copy the state as soon as you save
+it. By the time it is loaded, it has already changed, even before 2.1.
 """
 
 from copy import deepcopy

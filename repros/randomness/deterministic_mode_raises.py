@@ -30,9 +30,9 @@
 # ///
 """The message names an operation whose result may depend on the order of the threads. The flag's
 purpose is to find these operations (docs: torch.use_deterministic_algorithms). Without accumulate,
-put_() is rejected on the CPU too, and so is max_unpool2d. Most others are rejected only on CUDA
-(same page). Replace the operation with one that has a deterministic kernel, run it on the CPU, or
-use another mode (nearest instead of bilinear).
+put_() is rejected on the CPU too, and so is max_unpool2d. Most of the other operations are rejected
+only on CUDA (same page). Replace the operation with one that has a deterministic kernel, run it on
+the CPU, or use another mode (nearest instead of bilinear).
 
 The index of put_() refers to the flattened tensor, whereas index_put_() takes an index per
 dimension, so weight.index_put_((index,), rows) writes whole rows of a matrix.

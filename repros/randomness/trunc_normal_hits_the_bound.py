@@ -41,10 +41,10 @@ passes them to erfinv_() (torch/nn/init.py). In bfloat16, about 0.4 % of the num
 of the range, where erfinv is infinite, and the results are clamped to the bound `a`, which is -2 by
 default (pytorch#175046). In float32 this is rare (pytorch#174997), one in 2**24, but it happens in
 a large model, so the corrected code draws in float64 (control). In float16 one weight in 2048 is
-affected. For wider weights, rounding decides whether they hit the bound. In bfloat16, they do just
-as often with std=0.6 or 0.8, and with bounds of 2.5 standard deviations. They never do with std=1,
-or with bounds of two or three standard deviations. In float16, they hit it with std=1 too. These
-numbers are for the CPU; CUDA was not measured.
+affected. For wider weights, rounding decides whether they hit the bound. In bfloat16, they hit the
+bound just as often with std=0.6 or 0.8, and with bounds of 2.5 standard deviations. They never hit
+it with std=1, or with bounds of two or three standard deviations. In float16, they hit it with
+std=1 too. These numbers are for the CPU; CUDA was not measured.
 """
 
 import torch

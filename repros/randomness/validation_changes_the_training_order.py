@@ -36,10 +36,11 @@ workers. The iterator draws from the global generator unless the loader has its 
 fork_rng() restores the generator, even if the dataset draws random numbers. With devices=[], only
 torch's CPU generator is restored, so list in `devices` the other devices on which the validation
 draws. The modules random and numpy.random have their own generators. The validation then draws the
-same numbers that the training draws next, so the noise in the two is not independent. A separate
-generator for the training loader also keeps the order, but not the other draws. To look at a batch
-of the training data, use a separate DataLoader over the data. A loader with persistent_workers=True
-draws its base seed only once, and this draw would be inside fork_rng().
+same numbers that the training draws next, so the noise in the validation and the noise in the
+training are not independent. A separate generator for the training loader also keeps the order, but
+not the other draws. To look at a batch of the training data, use a separate DataLoader over the
+data. A loader with persistent_workers=True draws its base seed only once, and this draw would be
+inside fork_rng().
 """
 
 import torch

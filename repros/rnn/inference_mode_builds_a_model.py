@@ -33,16 +33,16 @@
 """Tensors created in inference_mode(), including parameters, cannot be used in operations that
 autograd records (docs: torch.autograd.grad_mode.inference_mode) or changed outside the mode (docs:
 c10::InferenceMode). Two nn.Linear layers fail in the forward pass, which saves a weight for the
-backward pass. A single nn.Linear saves no weight, so the optimizer fails instead (on MPS nn.Linear
-always saves its weight, torch's derivatives.yaml, so the forward pass fails again; not measured).
-A fused optimizer on the CPU does not fail on 2.13 and 2.15: it trains the bias and leaves the
-weight unchanged. The loss of nn.Linear without biases has no graph; nn.Conv1d fails in the forward
-pass with or without a bias.
+backward pass. A single nn.Linear saves no weight, so the optimizer fails instead. On MPS nn.Linear
+always saves its weight (torch's derivatives.yaml), so the forward pass should fail there too (not
+measured). A fused optimizer on the CPU does not fail on 2.13 and 2.15: it trains the bias and
+leaves the weight unchanged. The loss of nn.Linear without biases has no graph; nn.Conv1d fails in
+the forward pass with or without a bias.
 
 It is enough if part of the model is built in this mode: Unsloth's add_new_tokens(), which creates
 new weights, ran under inference_mode, and the training that followed failed
-(unslothai/unsloth-zoo#137). If a library does so, copy.deepcopy(model) outside the mode can be
-trained.
+(unslothai/unsloth-zoo#137). If a library does so, call copy.deepcopy(model) outside the mode, and
+train the copy.
 """
 
 import torch

@@ -33,12 +33,13 @@
 A packed batch holds at least the first step of every sequence, so lengths of zero are rejected
 (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
 ASUS-AICS/LibMultiLabel-Old-Archive#164, reads the padding as a step; pytorch#4582 also masks the
-output for such a row. The lines mask the state, with batch_first too. If the GRU gets an initial
+output for an empty row. The lines mask the state, with batch_first too. If the GRU gets an initial
 state h0, an empty row keeps its h0: torch.where(mask, h0, state). For an LSTM, mask both states; if
 you use the output, mask its single step for the row. The padding must be finite, because NaN in it
 reaches the weights' gradients. A batch without any steps, the result of padding only empty
 sequences, still raises "Cannot pack empty tensors". A negative length raises the same text, "<= 0"
-(aten/src/ATen/native/PackedSequence.cpp): correct the count, because the lines would read it as 1.
+(aten/src/ATen/native/PackedSequence.cpp): correct the count, because the corrected lines would read
+it as 1.
 """
 
 import torch

@@ -43,12 +43,12 @@ On CUDA, an RNN's backward pass then raises "cudnn RNN backward can only be call
 model, and a frozen BatchNorm in it, in train mode.
 
 train() changes all submodules. A module with two parents can thus get the second parent's mode, so
-the lines set every flag once more. train() itself is needed for layers that merge weights in eval
-mode, as LoRA does.
+the corrected lines then set every flag again. train() itself is needed for layers that merge
+weights in eval mode, as LoRA does.
 
-The lines restore modes, not random numbers: the iterator of the validation DataLoader draws a seed
-(torch/utils/data/dataloader.py). Training that draws from the same generator, for dropout or a
-shuffle, still differs from training without validation.
+The corrected lines restore modes, but not random numbers: the iterator of the validation DataLoader
+draws a seed (torch/utils/data/dataloader.py). Training that draws from the same generator, for
+dropout or a shuffle, still differs from training without validation.
 """
 
 import copy

@@ -30,12 +30,13 @@
 LambdaLR, like CosineAnnealingWarmRestarts, computes each rate from the initial rate (docs:
 LambdaLR), which it keeps in base_lrs. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR,
 LinearLR, ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate and keep a
-change; the line about base_lrs does not harm them. However, CosineAnnealingLR keeps it only up to
-T_max, and then rises to the initial rate in base_lrs. A limit such as eta_min is not scaled. It does not help with OneCycleLR and CyclicLR,
-which undo the change too, because their limits contain the rates. SequentialLR and ChainedScheduler
-hold the rates in their inner schedulers, and, like ReduceLROnPlateau, have no base_lrs: for these,
-the line raises an error. The scheduler's state_dict() saves base_lrs, but a new scheduler with
-last_epoch starts from the old initial_lr.
+change; the line about base_lrs does not harm them. However, CosineAnnealingLR keeps the change only
+up to T_max, and then rises to the initial rate in base_lrs. The line does not scale a limit such as
+eta_min. It does not help with OneCycleLR and CyclicLR, which undo the change too, because their
+limits contain the rates. SequentialLR and ChainedScheduler hold the rates in their inner
+schedulers, and, like ReduceLROnPlateau, have no base_lrs: for these, the line raises an error. The
+scheduler's state_dict() saves base_lrs, but a new scheduler with last_epoch starts from the old
+initial_lr.
 """
 
 import torch

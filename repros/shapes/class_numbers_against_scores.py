@@ -33,9 +33,9 @@ the same (open-mmlab/mmdetection#4444). If there are as many labels as classes, 
 no error is raised, but the loss is wrong. torch only warns that the target size differs
 (torch/nn/functional.py).
 
-A class number is not a quantity, so labels.unsqueeze(1) is no fix. It raises no error, but is
-broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot rows, or
-cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the CPU,
+A class number is not a quantity, so labels.unsqueeze(1) is not a fix. It raises no error, but its
+result is broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot rows,
+or cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the CPU,
 one_hot() raises an error for a label that is below 0 or not below the number of classes
 (aten/src/ATen/native/Onehot.cpp). The lines expect scores of shape [batch, classes].
 """

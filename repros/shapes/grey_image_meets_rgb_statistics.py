@@ -32,7 +32,7 @@
 # ///
 """The loader fails on the first image of MNIST or of another dataset of gray images.
 
-These are the lines of Normalize in torchvision.transforms (L1aoXingyu/pytorch-beginner#31). They
+Normalize in torchvision.transforms runs these lines (L1aoXingyu/pytorch-beginner#31). The lines
 write in place, and an in-place operation cannot expand a one-channel tensor to the three channels
 of the result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)).
 

@@ -37,10 +37,10 @@ Inception, fails on much smaller images (pytorch#1190).
 
 If the error is raised by the last pooling, before the classifier, average over the whole map. If
 the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same as before for
-images of the old size, so trained weights still fit (taoyang1122/GradAug#1). If it is raised by one
-of several max_pool2d calls, resize the image to the size for which the model was made, or build the
-model with fewer calls. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
-its convolutions have no padding.
+images of the old size, so trained weights still fit (taoyang1122/GradAug#1). If the error is raised
+by one of several max_pool2d calls, resize the image to the size for which the model was made, or
+build the model with fewer calls. A model with five poolings of 2 needs at least 32 x 32 pixels, and
+more if its convolutions have no padding.
 """
 
 import torch

@@ -46,8 +46,8 @@ and to Adagrad on older releases: the last two raise another error if only some 
 state. If no layer was replaced, the new model's parameters may be in a different order.
 
 Fused Adam and SGD do not compare the shapes either: without these lines they raise no error, and
-write beyond the memory of the state if the new layer is larger. With one class, old or new, the
-error is "output with shape [...] doesn't match the broadcast shape".
+write beyond the memory of the state if the new layer is larger. If the old or the new head has only
+one class, the error is "output with shape [...] doesn't match the broadcast shape".
 """
 
 import copy

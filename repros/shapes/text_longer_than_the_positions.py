@@ -35,11 +35,11 @@ message is the number of rows of the position embedding: 512 for BERT (PlayVoice
 Slicing beyond the end of a tensor raises no error, but returns only the rows that exist. The
 addition then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp).
 
-Trained positions end there, so cut the tokens together with their mask and, if each token has a
-label, their labels. A Hugging Face tokenizer does this with truncation=True and max_length (docs:
-pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep the whole text,
-split it into pieces. If the batch is the second dimension, cut the first dimension. Positions that
-are sines and cosines have no limit: compute more of them, with a larger max_seq_len
+No positions were trained beyond that number, so cut the tokens together with their mask and, if
+each token has a label, their labels. A Hugging Face tokenizer does this with truncation=True and
+max_length (docs: pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep
+the whole text, split it into pieces. If the batch is the second dimension, cut the first dimension.
+Positions that are sines and cosines have no limit: compute more of them, with a larger max_seq_len
 (SamLynnEvans/Transformer#14).
 """
 

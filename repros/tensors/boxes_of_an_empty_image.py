@@ -31,9 +31,10 @@ images (torchgeo/torchgeo#4046).
 
 A list of n boxes becomes a tensor of shape (n, 4), but torch.tensor([]) has the shape (0,), because
 an empty list does not show how long its rows would be. reshape(-1, 4) gives it the shape (0, 4).
-The dtype makes whole pixels float32 too, as the boxes of other images may be. If the rows also
-contain a label, use reshape(-1, 5): otherwise, four rows would silently become five boxes. A
-separate tensor of labels needs dtype=torch.int64, because torch.tensor([]) is float32.
+The dtype argument also converts boxes in whole pixels to float32, because the boxes of other images
+may be float32. If the rows also contain a label, use reshape(-1, 5): otherwise, four rows would
+silently become five boxes. A separate tensor of labels needs dtype=torch.int64, because
+torch.tensor([]) is float32.
 
 Functions that use dimension 1 fail with 'Dimension out of range' instead (pytorch/vision#2192).
 Filtering out these images, as in sgrvinod/a-PyTorch-Tutorial-to-Object-Detection#16, avoids the

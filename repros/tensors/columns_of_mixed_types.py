@@ -28,11 +28,11 @@
 """A data frame of numbers cannot be converted (meta-pytorch/captum#1325), often since an upgrade to
 pandas 2, whose get_dummies() returns bool columns (docs: pandas.get_dummies, fastai/course22#99).
 
-An array has a single dtype. If numbers are mixed with bools or text, it is object (docs:
-DataFrame.values), an array of references to Python objects, which torch cannot read whatever the
-dtype argument says (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object to a number:
-False becomes 0, and None becomes NaN, so first call dropna() or fillna(). frame.dtypes lists the
-columns' types.
+An array has a single dtype. If numbers are mixed with bools or text, the dtype is object (docs:
+DataFrame.values). The array then holds references to Python objects, which torch cannot read
+whatever the dtype argument says (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object
+to a number: False becomes 0, and None becomes NaN, so first call dropna() or fillna(). frame.dtypes
+lists the columns' types.
 
 If a column contains words, astype() raises an error that quotes one of them: encode this column, or
 leave it out. Dates and pandas.NA raise an error too. An array of numeric strings needs astype() too

@@ -25,7 +25,7 @@
 (pytorch#53466).
 
 torch.tensor() infers the dtype from its data (docs: torch.tensor), so [1, 2] becomes int64 and
-[1.0, 2] becomes float32. An integer cannot move by a small step, so it has no gradient
+[1.0, 2] becomes float32. An integer cannot change by a small amount, so it has no gradient
 (torch/csrc/autograd/variable.h). arange(), randint() and nn.Parameter() of integers fail in the
 same way. An integer parameter that should not train, such as a mask, belongs in register_buffer().
 

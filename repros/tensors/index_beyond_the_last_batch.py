@@ -31,7 +31,7 @@
 A DataLoader returns the remaining samples as a smaller batch (docs: torch.utils.data), so the
 number of samples is len(labels), not batch_size. An image at a fixed position, such as images[1],
 fails if the last batch has one image (xmindflow/deformableLKA#20): use images[0]. If squeeze() is
-called on correct, its dimension is lost in a batch of one: use flatten() instead.
+called on `correct`, a batch of one loses its only dimension: use flatten() instead.
 
 drop_last=True removes the error, but in a test loader it leaves the remaining samples out of the
 result.
