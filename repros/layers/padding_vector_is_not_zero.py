@@ -35,11 +35,11 @@
 Only the constructor and reset_parameters() fill the padding row with zeros
 (torch/nn/modules/sparse.py). Afterwards, padding_idx only keeps gradients from the row (docs:
 torch.nn.Embedding), so whatever is there stays, or shrinks slowly with weight decay. If a head is
-tied to the weight, training the head changes even a row of zeros. weight.data.normal_(),
-weight.data.copy_() and from_pretrained(padding_idx=0) do not set the row to zero either. Do not
-omit the condition: without padding_idx, weight[None] is the whole weight, and all vectors become
-zero (facebookresearch/fairseq#4076). A mean still has to be divided by the number of tokens that
-are not padding.
+tied to the weight, training the head changes even a row of zeros. The row is not set to zero by
+weight.data.normal_(), weight.data.copy_() or from_pretrained(padding_idx=0) either. Do not omit the
+condition: without padding_idx, weight[None] is the whole weight, and all vectors become zero
+(facebookresearch/fairseq#4076). A mean still has to be divided by the number of tokens that are not
+padding.
 """
 
 import torch

@@ -29,8 +29,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Accumulation should give the same step as one large batch. However, each batch computes the mean
-over its own tokens, and the mean of these means gives a token in a short batch more weight than a
-token in a long batch (huggingface/transformers#24725, meta-pytorch/torchtune#1875,
+over its own tokens. The mean of these means gives a token in a short batch more weight than a token
+in a long batch (huggingface/transformers#24725, meta-pytorch/torchtune#1875,
 ml-explore/mlx-lm#1544). Instead, divide the sums by the number of tokens in the whole window,
 excluding tokens whose label is ignore_index. Sum in float32, because the sum over a few thousand
 tokens is inf in float16.

@@ -21,12 +21,11 @@
 """The softmax runs over the positions of the sequence instead of the classes. No error is raised.
 
 If the logits have more than two dimensions, dimension 1 holds the classes (docs:
-torch.nn.CrossEntropyLoss). If the labels are class numbers and the sequence length differs from the
-number of classes, an error is raised, so the fault is silent only at some lengths. With class
-probabilities of the logits' shape, it is silent at every length, and these targets need movedim(-1,
-1) too. movedim(-1, 1) works for two or more dimensions; for [N, T, C], calling flatten(0, 1) on
-logits and targets gives the same mean. For logits of shape [N, C], the corrected line changes
-nothing.
+torch.nn.CrossEntropyLoss). If the labels are class numbers, an error is raised unless the sequence
+length equals the number of classes. With class probabilities of the logits' shape, the fault is
+silent at every length, and these targets need movedim(-1, 1) too. movedim(-1, 1) works for two or
+more dimensions; for [N, T, C], calling flatten(0, 1) on logits and targets gives the same mean. For
+logits of shape [N, C], the corrected line changes nothing.
 """
 
 import torch

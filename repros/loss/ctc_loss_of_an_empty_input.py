@@ -20,7 +20,7 @@
 # affected = { cpu = "<2.4" }
 # ///
 """A sample with two labels but no frames adds a meaningless number to the loss. Its target is
-impossible, like the target of a sample with a single frame (control), so the loss should be
+impossible, like the target of a sample with a single frame (control). The loss should therefore be
 infinite, and zero_infinity should set it to 0 (docs: torch.nn.functional.ctc_loss).
 
 The loss was read from the row of the last frame, which is row -1 for a sample without frames

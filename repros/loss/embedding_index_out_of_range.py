@@ -46,7 +46,8 @@ The table needs a row for the largest id. If the vocabulary has gaps, the table 
 rows than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and
 requires_grad. An optimizer that was created earlier never trains the new table, and a tied head has
 to be tied to the new table again. An id of -1 causes the same error, but a larger table does not
-help there. A position table raises this error if the text is too long: truncate the text instead.
+help in this case. A position table raises this error if the text is too long: truncate the text
+instead.
 """
 
 import torch

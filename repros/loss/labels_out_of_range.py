@@ -46,7 +46,7 @@ become 254.
 
 If a mask of two classes holds gray values (milesial/Pytorch-UNet#291) such as 0 and 255
 (milesial/Pytorch-UNet#408), use mask // 255. In a JPEG file white can be 254, which // turns into
-0, so use (mask > 127).long() there. If 255 marks void pixels, or -1 means "none"
+0. For these files, use (mask > 127).long() instead. If 255 marks void pixels, or -1 means "none"
 (EricFillion/happy-transformer#248), pass that number as ignore_index. If there are more classes
 than logits, the head is too small.
 """

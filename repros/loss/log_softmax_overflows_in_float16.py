@@ -29,7 +29,7 @@ exponentials in the input's dtype (`tmp_sum_scalar` of _vec_log_softmax_lastdim 
 aten/src/ATen/native/cpu/SoftMaxKernel.cpp). A sum of 70000 ones exceeds float16's limit of 65504
 (sums up to 65519 round to it). The logarithm of the sum, 11.16, would fit. If the logits differ,
 the sum is smaller: 80000 normally distributed logits fail with a standard deviation of 0.02, but
-not with 0.1. The functions cross_entropy and logsumexp fail too, but softmax does not, nor does
+not with 0.1. The functions cross_entropy and logsumexp fail too, but softmax works, and so does
 log_softmax over another dimension. The mean of float16 values overflowed in the same way
 (pytorch#91597).
 """

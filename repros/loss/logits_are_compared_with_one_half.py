@@ -21,7 +21,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss falls, but recall is lower than it should be, and usually so is accuracy.
+"""The loss falls, but recall, and usually also accuracy, is lower than it should be.
 
 A model that is trained with BCEWithLogitsLoss has no sigmoid at its end, so its outputs are not
 probabilities (docs: BCEWithLogitsLoss). A probability of 0.5 is a logit of 0, and a logit of 0.5 is

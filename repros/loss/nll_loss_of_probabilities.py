@@ -25,7 +25,7 @@ nll_loss() returns the negative of each label's entry. It expects log-probabilit
 torch.nn.NLLLoss), but cannot check this. The negative probability is also smallest for a perfect
 model, so training seems to work, but it learns slowly. cross_entropy() takes the logits and
 computes the logarithm itself. If the model ends in log_softmax(), nll_loss() is right as it is; if
-it ends in softmax(), remove the softmax there.
+it ends in softmax(), remove the softmax.
 """
 
 import torch

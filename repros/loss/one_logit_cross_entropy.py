@@ -28,7 +28,7 @@
 """The softmax over one class is 1 and its logarithm is 0, whatever the model returns
 (ultralytics/yolov3#191). Labels of 0.0 and 1.0 are accepted, because floats with the shape of the
 logits count as class probabilities (docs: torch.nn.CrossEntropyLoss). If all class numbers are 0,
-as in a mask of shape [N, H, W] without foreground, the loss is 0.0 as well, but a 1 among them
+as in a mask of shape [N, H, W] without foreground, the loss is 0.0 as well. A class number of 1
 causes an error. To use the corrected line with class numbers, convert them with
 labels.to(logits.dtype).view_as(logits).
 

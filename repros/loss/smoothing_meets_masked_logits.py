@@ -29,7 +29,7 @@ CrossEntropyLoss), so the masked classes get part of the label, but their log-pr
 The gradients stay finite, but they push the allowed logits down as if the others could rise. With
 -1e4 or -1e9 in place of -inf, the gradients are the same and the loss is huge instead. The lines
 under right smooth only over the allowed classes of each row. The classes are the last dimension.
-The lines support neither ignore_index nor class weights, and a label whose own class is masked
+These lines support neither ignore_index nor class weights, and a label whose own class is masked
 still gives inf.
 """
 

@@ -34,7 +34,7 @@
 """The shapes [4, 1] and [4] broadcast to [4, 4]. The loss compares each prediction with all four
 targets, and the value closest to all four is their mean. torch only warns (pytorch#18349), as it
 does for l1_loss and smooth_l1_loss (pytorch#18565). binary_cross_entropy raises the warning's text
-as an error, and the corrected line helps there too. A hand-written loss does not even warn.
+as an error, and the corrected line helps for it too. A hand-written loss does not even warn.
 
 The mismatch is caused by a squeeze() on only one side (deepset-ai/FARM#229), or by a Linear output
 without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). If the numbers of

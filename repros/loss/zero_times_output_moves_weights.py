@@ -31,9 +31,9 @@ do not change a branch that was off from the start. If the branch was trained be
 moves it: Adam's and AdamW's momentum, and SGD's if you set it. Momentum also moves the branch if
 zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
 
-Without the product the branch has no gradient, and DistributedDataParallel raises an error in the
-second step ("Expected to have finished reduction in the prior iteration") unless it is constructed
-with find_unused_parameters=True.
+Without the product the branch has no gradient. Unless it is constructed with
+find_unused_parameters=True, DistributedDataParallel then raises an error in the second step
+("Expected to have finished reduction in the prior iteration").
 """
 
 import torch

@@ -39,11 +39,11 @@ adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_non
 (karpathy/nanoGPT#71), together with the gradients that a window has accumulated so far.
 
 torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP, so each rank has a
-different norm. It also raises if the model has a reentrant checkpoint. Any diagnostic pass still
-changes the running statistics of BatchNorm in training mode. With Dropout the pass draws random
-numbers, which changes later draws in training: wrap the pass in torch.random.fork_rng() to restore
-the generators. The corrected lines restore the model's gradients, but not the gradients of a
-criterion that has parameters.
+different norm. It also raises an error if the model has a reentrant checkpoint. Any diagnostic pass
+still changes the running statistics of BatchNorm in training mode. With Dropout the pass draws
+random numbers, which changes later draws in training: wrap the pass in torch.random.fork_rng() to
+restore the generators. The corrected lines restore the model's gradients, but not the gradients of
+a criterion that has parameters.
 """
 
 import torch

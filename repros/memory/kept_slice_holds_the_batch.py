@@ -23,7 +23,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Keeping the features of one token per image keeps the memory of all tokens in use
-(ViCCo-Group/thingsvision#150), because a slice is a view, and a view keeps its base's storage
+(ViCCo-Group/thingsvision#150). The reason is that a slice is a view, which keeps its base's storage
 (docs: tensor_view, pytorch#50432). The same applies to saved files (pytorch#33101).
 
 Calling detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and

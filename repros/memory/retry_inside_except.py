@@ -57,11 +57,11 @@ empty_cache() in the block frees none of them (pytorch#26188).
 
 If backward() failed, some weights may already have a gradient from the failed batch, so clear these
 gradients before the retry. If a half does not fit either, its error propagates. With gradients
-enabled, the graphs of both halves together are as large as the whole batch's graph, so call
-backward() on each half in turn, with its mean loss weighted by its share of the rows. In training
-mode, BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP
-each call of the model broadcasts its buffers, so a rank that calls the model again waits for the
-others until the timeout. Searching for a batch size before training avoids these problems.
+enabled, the graphs of both halves together are as large as the whole batch's graph. Call backward()
+on each half in turn, and weight the half's mean loss by its share of the rows. In training mode,
+BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP each
+call of the model broadcasts its buffers, so a rank that calls the model again waits for the others
+until the timeout. Searching for a batch size before training avoids these problems.
 """
 
 import gc

@@ -41,9 +41,9 @@ a tuple, call cpu() on each of its tensors. On the CPU this call copies nothing,
 is a slice, such as hidden[:, 0], holds the whole tensor, so clone() the slice
 (memory/kept_slice_holds_the_batch).
 
-A model that differentiates within its forward pass needs torch.enable_grad() there. If validation
-runs before training within one autocast block, backward() raises an error before torch 2.11: see
-amp/autocast_cache_under_no_grad.
+A model that differentiates within its forward pass needs torch.enable_grad() in that pass. If
+validation runs before training within one autocast block, backward() raises an error before torch
+2.11: see amp/autocast_cache_under_no_grad.
 """
 
 import gc

@@ -27,9 +27,9 @@ A's gradient is a product with B, and B's gradient is a product with A, so each 
 other, whatever the optimizer and its learning rate. If one factor is random and the other is zero,
 the update starts at zero. Apart from weight decay, the zero factor then learns from the first step
 on, and the random factor from the second step on. kaiming_uniform_() treats A's second dimension as
-the inputs, so for x @ A @ B, pass A.T to it. The same happens to the weights of two consecutive
-linear layers, even with ReLU or tanh between them, if the first layer has no bias or a bias of
-zeros. An initialization that runs after the factors were drawn, such as the model's own
+the inputs, so for x @ A @ B, pass A.T to it. If the first layer has no bias or a bias of zeros, two
+consecutive linear layers with zero weights fail in the same way, even with ReLU or tanh between
+them. An initialization that runs after the factors were drawn, such as the model's own
 init_weights(), can make them zero again (nvidia-cosmos/cosmos-predict2.5#15).
 """
 

@@ -33,8 +33,8 @@ Selen-Suyue/DensePolicy2D#3). In this reproducer the mean of each color is lost.
 contiguous(), the features also have their channels last in memory, and flattening them with view()
 usually raises an error.
 
-A single frame of shape [height, width, 3] needs permute(2, 0, 1). Images in uint8, as returned by
-OpenCV and PIL, also need float(), whether single or batched, and the scaling that the model was
+A single frame of shape [height, width, 3] needs permute(2, 0, 1). OpenCV and PIL return images in
+uint8. Whether single or batched, these images also need float() and the scaling that the model was
 trained with, such as / 255. OpenCV orders the colors blue, green, red.
 """
 

@@ -44,11 +44,11 @@ but does not use them: in train mode the features depend on the batch. With mome
 features depend on the batch too. Calling eval() alone lets the weight and bias learn
 (idstcv/SoftTriple#4), and turns off the backbone's dropout (docs: torch.nn.Dropout).
 
-If you freeze the backbone after some steps, the optimizer still holds its weights. Momentum and
-weight decay move weights whose gradients are zero instead of None, as they are after zero_grad() in
-torch 1.13, so set the gradients to None, as the fix does. Freeze the backbone before you wrap the
-model in DistributedDataParallel, because the wrapper waits for parameters that are frozen later,
-and the second forward pass raises an error.
+If you freeze the backbone after some steps, the optimizer still holds its weights. After
+zero_grad() in torch 1.13, their gradients are zero instead of None, so momentum and weight decay
+still move the weights. Set the gradients to None, as the fix does. Freeze the backbone before you
+wrap the model in DistributedDataParallel, because the wrapper waits for parameters that are frozen
+later. The second forward pass then raises an error.
 """
 
 import torch

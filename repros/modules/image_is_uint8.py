@@ -39,14 +39,14 @@
 """The data was read without ToTensor(), for example by torchvision.io.read_image(), which returns
 uint8 (docs: torchvision.io.read_image).
 
-The weights are float32, and no layer converts its input. The message depends on the layer: on the
-CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145), and a Linear reports
-the same or, in newer releases, that mat1 and mat2 are Byte and Float. Under autocast, which does
-not convert integers either, the message names BFloat16 or Half instead of Float, and the corrected
-line is still right. For a model in another dtype, convert the quotient to that dtype.
+The weights are float32, and no layer converts its input. The message depends on the layer. On the
+CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145). A Linear reports the
+same or, in newer releases, that mat1 and mat2 are Byte and Float. Under autocast, which does not
+convert integers either, the message names BFloat16 or Half instead of Float, and the corrected line
+is still right. For a model in another dtype, convert the quotient to that dtype.
 
 Calling float() alone, as is often advised, removes the error, but the values are then between 0 and
-255, and a model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
+255. A model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
 torchvision.transforms.ToTensor). Here the convolution's output is 255 times too large. Divide only
 once: ToTensor() divides a uint8 image, but not a float image. Arrays from PIL or cv2 also need
 permute(2, 0, 1), and cv2's channels are blue, green and red.

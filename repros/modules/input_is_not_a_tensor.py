@@ -39,8 +39,8 @@ padding are wrong too, but they are correct.
 
 No layer converts its input. By default, a DataLoader turns arrays into tensors, so an array usually
 comes from code that calls the model directly, such as a prediction for one sample. A batch of a
-TensorDataset is a list of tensors, even if there is only one: unpack it, as in x, y = batch. Other
-lists of tensors need torch.stack() or, for feature maps of different sizes
+TensorDataset is a list of tensors, even if it contains only one tensor: unpack it, as in x, y =
+batch. Other lists of tensors need torch.stack() or, for feature maps of different sizes
 (open-mmlab/mmdetection#4561), a loop: as_tensor() rejects them, or drops the dimensions of
 one-element tensors. as_tensor() can also share an array's memory, and an in-place layer then
 changes the array. Indices for an Embedding need dtype=torch.int64. An image from cv2 or PIL must

@@ -30,7 +30,7 @@ A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). Usin
 a single sample without a batch dimension, which is often where such code comes from
 (DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last dimension
 of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width] the classes are
-dim=1, and so is the time in attention scores of shape [batch, time, 1]. Along a dimension of size
+dim=1. In attention scores of shape [batch, time, 1], the time is dim=1. Along a dimension of size
 one, a softmax gives 1 everywhere, so a single logit per sample needs sigmoid().
 """
 

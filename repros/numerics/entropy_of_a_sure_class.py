@@ -36,8 +36,8 @@ value, but its gradient at 0 is inf, which the softmax turns into nan.
 
 With log_softmax() the logs are finite wherever the logits are, unless two logits differ by more
 than the largest number of the dtype. A logit of -inf, as written by a mask, would give 0 * -inf
-there too (huggingface/trl#7221, OpenBMB/ModelCenter#14), so the lines keep a probability of 0 out
-of the product. (A row that is fully masked stays nan.)
+there too (huggingface/trl#7221, OpenBMB/ModelCenter#14). The corrected lines therefore keep a
+probability of 0 out of the product. (A row that is fully masked stays nan.)
 
 Some probabilities do not come from a softmax, such as a mean over the batch when computing mutual
 information. For these, -(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite

@@ -39,7 +39,8 @@ becomes -inf.
 For both inf and NaN, isfinite() is False (docs: torch.isfinite), and a NaN detector was changed to
 isfinite() for that reason (inferno-pytorch/inferno#119). But the step uses the gradients, not the
 loss. Checking only the loss, even with isfinite(), misses an inf from an earlier accumulated batch
-or from another rank, and a finite loss whose gradient is not finite, such as a square root at 0.
+or from another rank. It also misses a finite loss whose gradient is not finite, such as a square
+root at 0.
 
 The corrected code protects only the weights. When the step is skipped, a BatchNorm has already
 added an infinite input to its running statistics, and skipping the step does not undo this. A

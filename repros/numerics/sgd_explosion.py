@@ -42,8 +42,8 @@ deviation. With one deviation for all columns, a small feature next to a large o
 nothing is learned from it. Targets in the thousands have the same effect on a two-layer network,
 however small its features are. If hundreds of columns rise and fall together, their steps add up,
 so this kind of data also needs a smaller lr. Small batches need a smaller lr too if a column has a
-few outliers, such as incomes (their logarithm trains well), or is 1 in only one row of a thousand,
-because a single standardized value of 30 overshoots.
+few outliers, or is 1 in only one row of a thousand, because a single standardized value of 30
+overshoots. Incomes, for example, have outliers, but their logarithm trains well.
 """
 
 import torch

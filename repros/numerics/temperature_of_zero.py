@@ -38,9 +38,9 @@ logits / 0 is inf or -inf, the softmax of inf is inf / inf, which is NaN, and mu
 NaN (docs: torch.multinomial). On CUDA the error can be a device-side assertion (pytorch#7014). In
 the limit of low temperatures, all probability is on the largest logit, so argmax() is right.
 
-If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. nan
-or inf comes from a float16 overflow or from broken weights, and -inf means a row in which every
-token is masked. Individual tokens may be masked with -inf. The corrected code needs the same
+If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. A nan
+or inf comes from a float16 overflow or from broken weights, and -inf means that every token of the
+row is masked. Individual tokens may be masked with -inf. The corrected code needs the same
 temperature for all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270, works in float32.
 In float16 the quotient exceeds 65504, so it is inf again (compare vllm-project/vllm#1623).
 """

@@ -38,7 +38,7 @@
 """From the second batch on, the discriminator also learns to accept fakes as real.
 
 The generator's loss flows through the discriminator, so its backward() leaves gradients in the
-discriminator too. g_optimizer.zero_grad() clears only the generator's gradients
+discriminator too. Calling g_optimizer.zero_grad() clears only the generator's gradients
 (Lightning-AI/pytorch-lightning#591), and the next d_loss.backward() adds to the gradients of the
 discriminator. If detach() is missing and g_loss uses new fakes, the generator gets the gradients of
 d_loss in the same way. Call zero_grad() before each backward(), as in the corrected code. This code

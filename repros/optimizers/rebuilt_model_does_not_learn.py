@@ -34,11 +34,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss does not fall, whatever the learning rate, because the optimizer holds the first model's
-parameters. If these have no gradients, step() skips them (torch/optim/sgd.py). If they still have
-old gradients, step() keeps updating them.
+parameters. If those parameters have no gradients, step() skips them (torch/optim/sgd.py). If they
+still have old gradients, step() keeps updating them.
 
 A typical cause is a second notebook cell that builds the model again (spro/practical-pytorch#9). A
-copy of the model made with copy.deepcopy() also has new parameters, and so does a model after
+copy of the model made with copy.deepcopy() also has new parameters, as does a model after
 load_state_dict() with assign=True.
 
 An existing scheduler still holds the first optimizer. The new optimizer's learning rate then stays

@@ -36,8 +36,8 @@
 this, because it trains only the parameters that it gets (torch/optim/optimizer.py). The second
 group sets weight_decay to 0, because AdamW decays by 0.01 by default.
 
-These groups contain only parameters that model.named_parameters() yields: with the corrected lines,
-the parameters of a loss that is a separate module, or of a second network, still do not learn. The
+These groups contain only parameters that model.named_parameters() yields. Even with the corrected
+lines, the parameters of a second network, or of a loss that is a separate module, do not learn. The
 weights of norms and PReLU, and a bias of a module whose name contains "weight", decay here.
 
 A state that was saved with one group does not load into two groups. Load it into an optimizer with

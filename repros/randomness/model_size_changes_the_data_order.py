@@ -33,9 +33,9 @@ the loader would make the training noise repeat the random numbers used for the 
 
 A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
 num_workers=0, still draw from the global generator, which a different model leaves in a different
-state. So do the initial weights of layers that are created after a new layer. An unused layer that
-is created first changes the results. An unused layer that is created last does so only through
-later draws, such as dropout.
+state. The initial weights of layers that are created after a new layer come from that generator
+too. An unused layer that is created first changes the results. An unused layer that is created last
+changes them only through later draws, such as dropout.
 """
 
 import torch

@@ -23,13 +23,12 @@
 # rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The weights and the optimizer continue, but the random numbers start again, because the seed at
-the top of the script returns the generator to the start of epoch 0 at every restart
-(karpathy/nanoGPT#467). The generator's state belongs in the checkpoint. Here the loader has its own
-generator, and only this generator is restored (docs: torch.Generator). Dropout draws from the
-global generator, and so does the dataset if there are no workers (see
-checkpoints/resume_repeats_the_shuffle). If map_location moves the state to a GPU as well,
-set_state() rejects it, so cpu() is needed.
+"""The weights and the optimizer continue, but the random numbers start again. At every restart, the
+seed at the top of the script returns the generator to the start of epoch 0 (karpathy/nanoGPT#467).
+The generator's state belongs in the checkpoint. Here the loader has its own generator, and only
+this generator is restored (docs: torch.Generator). Dropout draws from the global generator, and so
+does the dataset if there are no workers (see checkpoints/resume_repeats_the_shuffle). If
+map_location moves the state to a GPU as well, set_state() rejects it, so cpu() is needed.
 
 With persistent_workers=True, a loader draws once more from its generator when it starts, so a
 resumed loader continues with a different order. Pass the generator to RandomSampler(rows,

@@ -34,7 +34,7 @@ even the corrected code draws the same noise in each epoch. Calling torch.manual
 has the same effect on the global generator, and thus on dropout and shuffling. So does evaluation
 code that sets a seed and is called from the loop (huggingface/diffusers#7991). Give that code its
 own generator, or run it within torch.random.fork_rng(), which restores torch's generators but not
-those of random and NumPy.
+the generators of random and NumPy.
 """
 
 import torch

@@ -38,7 +38,7 @@ deviation of 0.02.
 
 The function trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and
 passes them to erfinv_() (torch/nn/init.py). In bfloat16, about 0.4 % of the numbers are at the end
-of the range, where erfinv is infinite, and the results are clamped to the bound `a`, which is -2 by
+of the range, where erfinv is infinite. The results are clamped to the bound `a`, which is -2 by
 default (pytorch#175046). In float32 this is rare (pytorch#174997), one in 2**24, but it happens in
 a large model, so the corrected code draws in float64 (control). In float16 one weight in 2048 is
 affected. For wider weights, rounding decides whether they hit the bound. In bfloat16, they hit the

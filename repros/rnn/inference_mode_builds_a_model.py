@@ -39,8 +39,8 @@ measured). A fused optimizer on the CPU does not fail on 2.13 and 2.15: it train
 leaves the weight unchanged. The loss of nn.Linear without biases has no graph; nn.Conv1d fails in
 the forward pass with or without a bias.
 
-It is enough if part of the model is built in this mode: Unsloth's add_new_tokens(), which creates
-new weights, ran under inference_mode, and the training that followed failed
+Training fails even if only part of the model is built in this mode: Unsloth's add_new_tokens(),
+which creates new weights, ran under inference_mode, and the training that followed failed
 (unslothai/unsloth-zoo#137). If a library does so, call copy.deepcopy(model) outside the mode, and
 train the copy.
 """

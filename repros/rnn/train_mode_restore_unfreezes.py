@@ -43,9 +43,9 @@ call may follow a validation (Lightning-AI/pytorch-lightning#18930) or start eac
 (pgniewko/gt-pyg#112).
 
 Both train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so these calls
-cannot restore a model whose submodules are in different modes. Setting the flags by hand can, but
-it bypasses the train() of a module that does more, such as a LoRA layer that merges its weights in
-eval().
+cannot restore a model whose submodules are in different modes. Setting the flags by hand restores
+the model, but bypasses a train() method that does more than set the mode. For example, a LoRA layer
+merges its weights in eval().
 
 Calling eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm
 keep training unless requires_grad_(False) was called.

@@ -28,8 +28,8 @@
 # choice = "Use the lines without the fix if the checkpoint contains the scheduler's state; use the fix if it contains only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
-"""Every time training is resumed with last_epoch, the learning rate is multiplied by gamma once
-more.
+"""Every time training is resumed with last_epoch, the learning rate is multiplied by gamma once too
+often.
 
 The constructor ends with a step, and get_lr() left the rate unchanged only if this step led to
 epoch 0. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again

@@ -38,8 +38,8 @@
 The constructor of the outer SequentialLR undoes the first step of all schedulers and repeats it for
 the first scheduler. If this is an inner SequentialLR, the constructor calls step(), which advances
 the inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor undid only the first
-step of the inner SequentialLR, not those of the schedulers inside it (pytorch#132745), so the
-warmup rate was never set.
+step of the inner SequentialLR, but not the first steps of the schedulers inside it
+(pytorch#132745). The warmup rate was therefore never set.
 
 A SequentialLR or ChainedScheduler as a later part fails at its milestone. On 2.7, the error is a
 TypeError, because step() accepts no epoch. On 2.13 and 2.15, it is a NotImplementedError without a

@@ -40,9 +40,9 @@ ReduceLROnPlateau uses a number to decide whether to lower the rate, so its step
 number (docs: torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without an
 argument need a special case (ContinualAI/avalanche#692, victoresque/pytorch-template#89), unless
 they use no other schedulers. For an accuracy, pass mode="max"; otherwise the rate falls while the
-accuracy rises. For a loss below 0, pass threshold_mode="abs", because with the relative threshold
--10 counts as better than -10, so a loss that stays the same never lowers the rate. Pass the same
-number on every rank; otherwise the ranks end up with different rates.
+accuracy rises. For a loss below 0, pass threshold_mode="abs". With the relative threshold, -10
+counts as better than -10, so a loss that stays the same never lowers the rate. Pass the same number
+on every rank; otherwise the ranks end up with different rates.
 """
 
 import torch

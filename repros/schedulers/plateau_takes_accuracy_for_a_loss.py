@@ -30,8 +30,8 @@
 By default, a metric improves when it falls (docs: ReduceLROnPlateau), so with step(accuracy) the
 first, worst epoch still counts as the best. The same happens with mode="max" and a loss. With
 -accuracy instead (eecn/Hyperspectral-Classification#19), an accuracy that stays constant never
-lowers the rate: the default threshold is relative, and for a value below 0 it counts an equal value
-as an improvement (popular fix). For a loss that can be below 0, pass threshold_mode="abs". The
+lowers the rate (popular fix). The default threshold is relative, and for a value below 0 it counts
+an equal value as an improvement. For a loss that can be below 0, pass threshold_mode="abs". The
 state_dict() contains the mode, so load_state_dict() of an old checkpoint brings the old mode back.
 """
 

@@ -39,11 +39,12 @@ first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
 momentum. A new layer of the old shape gets the old momentum. load_state_dict() also restores the
-learning rates and other options of the checkpoint (torch/optim/optimizer.py). For a different task, do not load the
-optimizer's checkpoint at all (neuralmagic/sparseml#1358). The same applies to Adafactor and LBFGS,
-which keep state of other shapes (torch/optim/_adafactor.py, torch/optim/lbfgs.py), to fused SGD,
-and to Adagrad on older releases: the last two raise another error if only some parameters have
-state. If no layer was replaced, the new model's parameters may be in a different order.
+learning rates and other options of the checkpoint (torch/optim/optimizer.py). For a different task,
+do not load the optimizer's checkpoint at all (neuralmagic/sparseml#1358). Do not load it for
+Adafactor and LBFGS either, which keep state of other shapes (torch/optim/_adafactor.py,
+torch/optim/lbfgs.py). The same applies to fused SGD, and to Adagrad on older releases. These two
+raise another error if only some parameters have state. If no layer was replaced, the new model's
+parameters may be in a different order.
 
 Fused Adam and SGD do not compare the shapes either: without these lines they raise no error, and
 write beyond the memory of the state if the new layer is larger. If the old or the new head has only

@@ -34,13 +34,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The two numbers in the message are 1 plus the number of patches: 197 for 14 x 14 patches, which
-are 224 x 224 pixels in patches of 16, and 577 for 24 x 24 (lukemelas/PyTorch-Pretrained-ViT#28).
+"""The two numbers in the message are 1 plus the number of patches: 197 for 14 x 14 patches, and 577
+for 24 x 24 patches. An image of 224 x 224 pixels has 14 x 14 patches of 16 x 16 pixels
+(lukemelas/PyTorch-Pretrained-ViT#28).
 
-The position embedding has a row for each patch of the images for which the model was built, and the
-addition cannot broadcast it to another number of patches (aten/src/ATen/ExpandUtils.cpp). An
-untrained model needs no new code, only the right image size, as in T2T_vit_14(img_size=384)
-(yitu-opensource/T2T-ViT#53).
+The position embedding has a row for each patch of the images for which the model was built. The
+addition cannot broadcast the embedding to another number of patches
+(aten/src/ATen/ExpandUtils.cpp). An untrained model needs no new code, only the right image size, as
+in T2T_vit_14(img_size=384) (yitu-opensource/T2T-ViT#53).
 
 A pretrained model can read images that are resized to its own size. To train it on larger images,
 interpolate the embedding on the grid of patches, without the class token's row. If the image size

@@ -34,9 +34,9 @@ torch.cat needs equal sizes in all dimensions except the one along which it join
 (docs: torch.nn.utils.rnn.pad_sequence).
 
 Pad the labels in the same way, and let the metric ignore the padded places. Predictions for the
-padding within a batch remain. Only the new places contain -100; there, argmax() of logits returns
-class 0. Pad token ids with the pad token's id. Convert booleans to another dtype first, because
--100 would become True.
+padding within a batch remain. Only the new places contain -100, for which argmax() of the logits
+returns class 0. Pad token ids with the pad token's id. Convert booleans to another dtype first,
+because -100 would become True.
 """
 
 import torch

@@ -41,9 +41,9 @@ after the block (Project-MONAI/MONAI#7591), or the image's widths if the block h
 
 The sum needs two tensors of the same shape, and broadcasts only dimensions of size 1
 (aten/src/ATen/ExpandUtils.cpp). So a block with one input or output channel raises no error: the
-sum adds this channel to all the others. A convolution of size 1 with the same stride gives the
-input the shape of the output if the block's kernels are odd and padded by kernel_size // 2, as in
-torchvision, where a BatchNorm2d follows it (torchvision/models/resnet.py).
+sum adds this channel to all the others. If the block's kernels are odd and padded by kernel_size //
+2, a convolution of size 1 with the same stride gives the input the shape of the output. In
+torchvision, a BatchNorm2d follows this convolution (torchvision/models/resnet.py).
 
 Blocks that keep the shape have no parameters in the skip connection, so their checkpoints still
 load. If an odd kernel larger than 1 has no padding, the image shrinks in the block's body: set

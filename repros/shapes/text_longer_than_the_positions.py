@@ -29,8 +29,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model works until a batch contains a text that is too long, and the second number in the
-message is the number of rows of the position embedding: 512 for BERT (PlayVoice/vits_chinese#112).
+"""The model works until a batch contains a text that is too long. The second number in the message
+is the number of rows of the position embedding: 512 for BERT (PlayVoice/vits_chinese#112).
 
 Slicing beyond the end of a tensor raises no error, but returns only the rows that exist. The
 addition then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp).

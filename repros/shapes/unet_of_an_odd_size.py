@@ -34,10 +34,11 @@
 """A U-Net's decoder stops at torch.cat([skip, up], 1), and the two sizes in the message differ by
 one pixel.
 
-Pooling turns 5 rows into 2, and upsampling turns these into 4, one fewer than the skip connection
-has. torch.cat needs equal sizes in all dimensions except one (aten/src/ATen/native/TensorShape.h).
-The height and the width must be divisible by 2 at each pooling, for example by 16 for a U-Net with
-four poolings (bigmb/Unet-Segmentation-Pytorch-Nest-of-Unets#52).
+Pooling turns 5 rows into 2, and upsampling turns these into 4, one row fewer than the skip
+connection has. But torch.cat needs equal sizes in all dimensions except one
+(aten/src/ATen/native/TensorShape.h). The height and the width must be divisible by 2 at each
+pooling, for example by 16 for a U-Net with four poolings
+(bigmb/Unet-Segmentation-Pytorch-Nest-of-Unets#52).
 
 Zeros at the lower and right edges fill the missing row and column. A negative padding crops, which
 helps if the upsampled map is the larger one (docs: torch.nn.functional.pad). Cropping the skip

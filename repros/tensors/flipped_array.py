@@ -34,8 +34,8 @@ backwards, with a negative stride. A tensor cannot have negative strides
 (torch/csrc/utils/tensor_numpy.cpp), so torch.tensor() and as_tensor() fail in the same way. copy()
 writes the pixels in their new order.
 
-Call copy() after the last flip: a copy made before it does not help. np.ascontiguousarray() is not
-enough: it leaves an array with a width of 1 as it is (numpy#23349).
+Call copy() after the last flip: a copy made before it does not help. Calling np.ascontiguousarray()
+is not enough, because it leaves an array with a width of 1 unchanged (numpy#23349).
 """
 
 import torch

@@ -29,12 +29,13 @@ tutorial that used to work (sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#175)
 
 The quotient of a flat index and the width is the row. In old releases, dividing two integers with /
 dropped the fraction. Now / always returns floats (docs: torch.div), and an index must be an integer
-or a mask (ATen/native/IndexingUtils.h). // keeps the integers if the width is also an int, and not
-64.0.
+or a mask (ATen/native/IndexingUtils.h). The operator // returns integers if the width is also an
+int, such as 64 instead of 64.0.
 
-long() after /, as in sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#138, goes through float32,
-which rounds indices above 2**24: in a map of 8192 x 8192 values, the row of the last value is one
-too large. long() also silences the error if the index is not an index at all, for example a score.
+Calling long() after /, as in sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#138, goes through
+float32, which rounds indices above 2**24: in a map of 8192 x 8192 values, the row of the last value
+is one too large. long() also silences the error if the index is not an index at all, for example a
+score.
 """
 
 import torch

@@ -36,7 +36,7 @@ Since torch 0.4, a loss has no dimensions (PyTorch 0.4.0 Migration Guide), so it
 scripts, such as prec1[0], fail in the same way (pytorch#15585).
 
 If the indexed tensor should be a batch of outputs, item() only hides the mistake: look for a
-squeeze() that has removed the dimension of a batch of one.
+squeeze() that has removed the batch dimension of a single sample.
 """
 
 import torch
