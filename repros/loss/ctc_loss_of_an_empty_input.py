@@ -26,9 +26,10 @@ infinite, and zero_infinity should set it to 0 (docs: torch.nn.functional.ctc_lo
 The loss was read from the row of the last frame, which is row -1 for a sample without frames
 (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). In this reproducer that is the
 last row of the preceding sample. If another thread processes that sample, the row can be
-uninitialized memory. Alone in a batch, a sample without frames had a negative loss. Without
-zero_infinity the loss is also a meaningless number instead of infinity. If clips with frames have a
-negative loss, the cause is different: the scores were not passed through log_softmax().
+uninitialized memory. A sample without frames that was alone in its batch had a negative loss.
+Without zero_infinity the loss is also a meaningless number instead of infinity. If clips with
+frames have a negative loss, the cause is different: the scores were not passed through
+log_softmax().
 """
 
 import torch

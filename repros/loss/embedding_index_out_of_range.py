@@ -42,8 +42,8 @@ past the last row. Examples are tokens added to the tokenizer but not to the mod
 (mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the
 vocabulary size (kongds/E5-V#7).
 
-The table needs a row for the largest id. If the vocabulary has gaps, the table therefore needs more
-rows than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and
+The table needs a row for the largest id. If the ids have gaps, the table therefore needs more rows
+than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and
 requires_grad. An optimizer that was created earlier never trains the new table, and a tied head has
 to be tied to the new table again. An id of -1 causes the same error, but a larger table does not
 help in this case. A position table raises this error if the text is too long: truncate the text

@@ -24,9 +24,9 @@
 
 The labels of this loss are 1 and -1 (docs: torch.nn.MarginRankingLoss). They multiply the
 difference of the scores, so a label of 0 removes the pair, and the loss is the margin, whatever the
-scores are. cosine_embedding_loss() and soft_margin_loss() have the same labels, and no gradient for
-a label of 0. hinge_embedding_loss() has the same labels too, and reduces distances above the margin
-if the label is 0.
+scores are. cosine_embedding_loss() and soft_margin_loss() expect the same labels, and give no
+gradient for a label of 0. hinge_embedding_loss() expects the same labels too, and reduces distances
+above the margin if the label is 0.
 
 Pass the labels as they are if they already are 1 and -1: the corrected line would turn -1 into -3.
 Convert uint8 labels with .long() first, because 2 * 0 - 1 is 255 in uint8. To skip ties on purpose,

@@ -33,7 +33,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""For a convolution, the message lists seven types (polo5/LDEQ_RwR#5). Only the first is the
+"""For a convolution, the message lists seven types (polo5/LDEQ_RwR#5). Only the first type is the
 input's type. The types between exclamation marks suggest that the weight, the stride and the
 padding are wrong too, but they are correct.
 

@@ -41,10 +41,9 @@ to an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2),
 torch.nn.Linear(8, 4) in forward(). In the latter case, parameters() yields the layer's weights
 after the first call, but the next call replaces the layer. Layers without weights may be made in
 forward(), but Dropout and BatchNorm are then always in train mode (see
-modules/functional_dropout_in_eval_mode). If the input size is not known in __init__(), create a
-torch.nn.LazyLinear(4) in it, and call the model once before the optimizer is created. On another
-device, the call raises an error, because the new layer is on the CPU; .to(x.device) only hides the
-mistake.
+modules/functional_dropout_in_eval_mode). If __init__() cannot know the input size, let it create a
+torch.nn.LazyLinear(4), and call the model once before the optimizer is created. On another device,
+the call raises an error, because the new layer is on the CPU; .to(x.device) only hides the mistake.
 """
 
 import torch

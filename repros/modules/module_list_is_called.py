@@ -31,10 +31,11 @@
 """The layers are registered, but calling the list raises an error.
 
 Unlike Sequential, ModuleList does not define the order in which its modules run (docs:
-torch.nn.Sequential). After a library update, an attribute that was a layer may be a list of layers
-(cloneofsimo/paint-with-words-sd#2). A ModuleDict cannot be called either: call one of its modules,
-as in layers["head"](x). Sequential accepts one input and passes on one output. If layers take more
-inputs, such as a mask, or return a tuple, as LSTM does, call them in a loop over the ModuleList.
+torch.nn.Sequential). After a library update, an attribute that used to be a layer may be a list of
+layers (cloneofsimo/paint-with-words-sd#2). A ModuleDict cannot be called either: call one of its
+modules, as in layers["head"](x). Sequential accepts one input and passes on one output. If layers
+take more inputs, such as a mask, or return a tuple, as LSTM does, call them in a loop over the
+ModuleList.
 """
 
 import torch

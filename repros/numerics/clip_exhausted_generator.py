@@ -35,8 +35,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The gradients stay unchanged and clip_grad_norm_() returns 0, because the optimizer has already
-consumed the iterator, so no gradients are left to clip.
+"""The gradients stay unchanged and clip_grad_norm_() returns 0. The optimizer has already consumed
+the iterator, so no gradients are left to clip.
 
 The iterator may come from filter() (PixArt-alpha/PixArt-alpha#160) or directly from parameters(),
 which is a generator (pytorch#148259). Newer releases warn about an exhausted generator

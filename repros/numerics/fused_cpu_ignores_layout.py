@@ -49,10 +49,10 @@ Adagrad fail too.
 The kernel makes a contiguous copy of the gradient, but ignores the copy and walks over the memory
 of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient its
 parameter's layout unless the user chose another layout (docs: Default gradient layouts);
-torch.autograd.grad() does not. For PyTorch, a gradient with another layout "is not an error"
-(torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD rejects such a gradient
-(aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951; not measured
-here).
+torch.autograd.grad() does not ensure this. According to PyTorch's source, a gradient with another
+layout "is not an error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD
+rejects such a gradient (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does
+(pytorch#106951; not measured here).
 
 The kernel walks over the optimizer's state in the same way. Momentum and averages that were made or
 loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and the

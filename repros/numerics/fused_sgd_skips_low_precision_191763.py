@@ -28,7 +28,7 @@
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
 """After step() with fused=True, only the last of 65 weights has changed; without fused (control),
-all of them have.
+all weights have changed.
 
 The vectorized part of the kernel never writes the parameter, so only the remainder that does not
 fill a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). A parameter shorter than a

@@ -36,7 +36,7 @@ The 1e-8 protects against a standard deviation of zero, but not against nan
 because x is its own mean, so the model learns nothing from the sample. The corrected code leaves
 the sample unchanged, so with SGD a raw advantage of 50 leads to a step 50 times as large as an
 advantage of 1. If the raw values are far from 1, skip the sample, for example with drop_last=True.
-With std(0), the deviation of each column, the special case is a single row, so test len(x) > 1
+If you standardize each column with std(0), the special case is a single row, so test len(x) > 1
 instead. In float16 1e-8 is 0, so equal values give nan as well; standardize x.float() instead.
 """
 

@@ -27,7 +27,7 @@
 
 An optimizer's state includes its groups' options, such as lr, weight_decay and betas, and
 load_state_dict() restores them all (docs: torch.optim.Optimizer.load_state_dict). After loading,
-set what should change in each group. If the groups have different rates, set each rate.
+set the options that should change in each group. If the groups have different rates, set each rate.
 
 A scheduler such as LambdaLR returns to the old rate, because it computes the rates from the groups'
 initial_lr, which is loaded too if a scheduler set it. For a new schedule, call

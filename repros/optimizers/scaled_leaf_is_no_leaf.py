@@ -30,7 +30,7 @@ receive the gradient, is not assigned to a variable.
 Indexing, taking a view or multiplying by 0.01 (pytorch#140469) makes a tensor a non-leaf, and so
 does .cuda() or .to() from the CPU to a device (vinsis/ternary-quantization#4,
 mazzzystar/randomCNN-voice-transfer#16). If .to() changes nothing, it returns the leaf. Call
-requires_grad_() last. The call to detach() is for a tensor that comes out of a network. Without
+requires_grad_() last. The call to detach() is needed if the tensor comes out of a network. Without
 clone(), the optimizer writes into the original tensor if the image shares its memory.
 
 The weight of a layer with weight_norm(), a parametrization or pruning is also the result of an

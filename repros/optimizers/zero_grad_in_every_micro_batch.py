@@ -25,7 +25,7 @@
 # when = "the window has more than one micro-batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Each step learns from its last micro-batch, and the work on the others is lost.
+"""Each step learns from its last micro-batch, and the work on the other micro-batches is lost.
 
 Accumulation only adds up gradients in .grad; zero_grad() before every backward() drops the
 gradients of the earlier micro-batches (bytetriper/RAE#67).

@@ -37,7 +37,7 @@ compared with two others, which use two fixed salts instead of random salts.
 
 Using sorted() alone is not enough, because it numbers only the names that a process happens to see:
 in {bird, cat, dog} the cat is 1, but in {cat, dog} it is 0. The corrected code therefore numbers
-the classes once and reads the numbers afterwards. If several machines train, one of them numbers
+the classes once and reads the numbers afterwards. If several machines train, let one of them number
 the classes for all. A resumed run must read the numbers too: with `training` true and fewer names,
 this code would silently number the classes again. For a NumPy array, use names.tolist(): if
 weights_only is True, torch.load() rejects a checkpoint with NumPy strings.

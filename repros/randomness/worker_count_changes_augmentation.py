@@ -51,9 +51,9 @@ The corrected code is for transforms that draw from torch. Other transforms need
 in random.Random(seed) or numpy.random.default_rng(seed).
 
 All of these runs use a seeded generator for the loader, as the documentation recommends (docs:
-notes/randomness). It fixes the base seed but cannot make the results independent of the number of
-workers. If the seed is computed from the index alone, a row gets the same augmentation in every
-epoch.
+notes/randomness). This generator fixes the base seed but cannot make the results independent of the
+number of workers. If the seed is computed from the index alone, a row gets the same augmentation in
+every epoch.
 """
 
 import torch

@@ -40,7 +40,7 @@ dropout.
 
 On CUDA, an RNN's backward pass then raises "cudnn RNN backward can only be called in training mode"
 (wiseodd/controlled-text-generation#24). A bare train() at the end of predict() leaves a served
-model, and a frozen BatchNorm in it, in train mode.
+model in train mode, including any frozen BatchNorm.
 
 train() changes all submodules. A module with two parents can thus get the second parent's mode, so
 the corrected lines then set every flag again. train() itself is needed for layers that merge

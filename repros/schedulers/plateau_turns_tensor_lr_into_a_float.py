@@ -41,7 +41,7 @@ no dimensions, because fill_() rejects torch.tensor([1.0]).
 
 Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
 group. If two groups share a tensor, as they do if lr=torch.tensor(1.0) is passed to the optimizer,
-the rate is reduced twice, from 1 to 0.01 (2.15).
+the rate is reduced twice, from 1 to 0.01 (on 2.15).
 """
 
 import torch

@@ -37,7 +37,7 @@ A class number is not a quantity, so labels.unsqueeze(1) is not a fix. It raises
 result is broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot rows,
 or cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the CPU,
 one_hot() raises an error for a label that is below 0 or not below the number of classes
-(aten/src/ATen/native/Onehot.cpp). The lines expect scores of shape [batch, classes].
+(aten/src/ATen/native/Onehot.cpp). The corrected lines expect scores of shape [batch, classes].
 """
 
 import warnings

@@ -38,8 +38,8 @@ raises the error (aten/src/ATen/ExpandUtils.cpp).
 
 Pad the bottom and the right with copies of the edge, and crop the output. An image whose size is
 already a multiple is not padded. If the model enlarges the image n times, as in super-resolution,
-crop the output to n * height and n * width. A volume needs six numbers in edges. Resizing the image
-to a multiple also removes the error, but scales the output too. A model with torch.cat raises
+crop the output to n * height and n * width. A volume needs six numbers in `edges`. Resizing the
+image to a multiple also removes the error, but scales the output too. A model with torch.cat raises
 "Sizes of tensors must match", which can be fixed inside the model: see shapes/unet_of_an_odd_size.
 """
 

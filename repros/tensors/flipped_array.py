@@ -26,8 +26,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""An augmentation that flips or rotates an image fails, or a conversion from BGR to RGB with
-image[..., ::-1] (1adrianb/face-alignment#259). With a random flip, only some samples fail.
+"""An augmentation that flips or rotates an image fails, and so does a conversion from BGR to RGB
+with image[..., ::-1] (1adrianb/face-alignment#259). With a random flip, only some samples fail.
 
 image[:, ::-1], np.flip() and np.rot90() copy nothing: they return a view that reads the same memory
 backwards, with a negative stride. A tensor cannot have negative strides
