@@ -340,8 +340,8 @@ def optimizer_step(
         TypeError: `optimizer`, or an item in it, is not an optimizer.
         ValueError: no parameter has a gradient, a parameter occurs twice, an optimizer is LBFGS, or
             a number is not positive.
-        RuntimeError: the gradients are left over from a call that raised an error, or another
-            optimizer has stepped with this scaler, so the scale may have changed, and this thread
+        RuntimeError: the gradients are left over from a call that raised an error; or another
+            optimizer has stepped with this scaler and may have changed the scale, and this thread
             has computed nothing with gradients since then (detected in torch 2.3 and newer).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 

@@ -43,15 +43,15 @@ def attention_mask(
 
     Every attention function adds a float mask to the scores. In a bool mask, however, True hides a
     key in MultiheadAttention but shows it in scaled_dot_product_attention(). Do not combine this
-    mask with key_padding_mask or is_causal. A query that may not attend to any key attends to all
-    keys instead, because softmax() over no keys is NaN, and so is its gradient. Use masked_fill()
-    with `empty` to set the output for these queries to zero.
+    mask with key_padding_mask or is_causal. If every key is hidden from a query, the query attends
+    to all keys instead, because softmax() over no keys is NaN, and so is its gradient. Use
+    masked_fill() with `empty` to set the output for these queries to zero.
 
     Args:
         padding: a bool tensor of shape (batch, keys), True where a key is padding.
         heads: the number of attention heads.
         queries: the number of queries, if it differs from the number of keys.
-        causal: if True, query n may attend only to keys 0 to n.
+        causal: if True, query n attends only to keys 0 to n.
         bias: a floating-point tensor to add to the scores, as in ALiBi. It must be expandable to
             the mask's shape, and -inf hides a key. The bias receives gradients. In an encoder, a
             bias requires without_fast_path().
@@ -59,9 +59,9 @@ def attention_mask(
 
     Returns:
         mask: a tensor of shape (batch, heads, queries, keys) for scaled_dot_product_attention().
-            For modules, use mask.flatten(0, 1), which takes memory for every head.
-        empty: a bool tensor of shape (batch, queries), True where the query may not attend to any
-            key in any head.
+            For modules, use mask.flatten(0, 1), which allocates memory for each head.
+        empty: a bool tensor of shape (batch, queries), True where every head hides all keys from
+            the query.
 
     Raises:
         TypeError: padding or causal is not bool, or bias or dtype is not floating-point.
@@ -112,7 +112,7 @@ def attention_mask(
 
 @contextlib.contextmanager
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
-    """Makes encoders evaluate as they train: every module is called, and a bias stays a bias.
+    """Makes encoders run in eval mode as in training: modules are called, and a bias stays a bias.
 
     Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
 

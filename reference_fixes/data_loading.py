@@ -226,7 +226,7 @@ class Prefetcher:
     def __iter__(self) -> Iterator[Any]:
         if self.device.type == "cuda":
             torch.cuda.init()  # unlike Stream(), reports what is missing
-        source = iter(self.loader)  # not lazily, because counted() undoes its random draws
+        source = iter(self.loader)  # not lazily: counted() undoes the random draws of iter()
         if self.device.type == "cuda":
             return self._ahead(source)
         return map(partial(to_device, device=self.device), source)  # map() holds no batch
@@ -429,8 +429,8 @@ class ResumableBatches:
     """A batch sampler whose position can be saved and restored, even in the middle of an epoch.
 
     Iterate over counted(loader), and wrap counted() around everything that reads ahead, such as a
-    Prefetcher. It counts the batches that the loop has received, not the batches that workers have
-    read. After load_state_dict():
+    Prefetcher. The method counts the batches that the loop has received, not the batches that
+    workers have read. After load_state_dict():
 
     - The rest of the epoch and the following epochs have the same batches as without the
       interruption, because the sampler restarts from its generator's state at the start of the
@@ -753,7 +753,7 @@ def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """Returns how many loader workers' queues fit in memory, up to one per core of this process.
+    """Returns the number of loader workers whose queues fit in memory, up to one per usable core.
 
     Each worker holds prefetch_factor batches, regardless of the size of the dataset. A count of 0
     means that the main process loads the data.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Raises errors for targets without predictions, means of nothing, and gradients that never arrive.
+"""Raises errors for targets without predictions, means of no values and missing gradients.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/loss
 whose `fix` key names a function in this file.
@@ -54,8 +54,8 @@ def match_by_name(
         predictions: a mapping, a dataclass or a named tuple of tensors. Predictions without a
             target, such as features or attentions, are omitted.
         targets: a container of tensors, as for predictions. Each target needs a prediction.
-        batch_first: True if the batch is the first dimension of both, whose size must then be the
-            same. Pass False for CTC's [time, batch, class] and for flattened tokens.
+        batch_first: True if the first dimension of both is the batch; its size must then be the
+            same in both. Pass False for CTC's [time, batch, class] and for flattened tokens.
 
     Raises:
         LookupError: a target has no prediction, or there are no targets. If the name occurs in a
@@ -102,7 +102,7 @@ def match_by_name(
         try:
             together = torch.broadcast_shapes(*shapes)
         except RuntimeError:
-            continue  # no elementwise loss accepts these shapes: other losses do, or torch raises
+            continue  # no elementwise loss accepts these shapes; others may, or torch raises
         if together not in shapes:
             raise ValueError(f"{both} would broadcast to {list(together)}: reshape one of them")
     return pairs
@@ -207,8 +207,8 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         mask: a bool tensor that broadcasts to the shape of values.
 
     Even if a NaN is masked out here, it still reaches the weights, because backward() multiplies
-    its zero gradient by NaN. If the values have a graph, those outside the mask therefore have to
-    be finite too. Each call reads from the device once, which vmap does not allow.
+    its zero gradient by NaN. If the values have a graph, the values outside the mask therefore have
+    to be finite too. Each call reads from the device once, which vmap does not allow.
 
     Raises:
         ValueError: nothing is selected, or values are not finite.
@@ -374,9 +374,9 @@ def check_gradients(
     """Raises an error unless every trainable parameter has a finite gradient that is not all zero.
 
     Args:
-        ignore: fnmatch patterns for the names of parameters that need no gradient, as in
-            model.named_parameters(). Examples are "*.k_proj.bias", or experts that a batch does not
-            reach.
+        ignore: fnmatch patterns for the parameters that need no gradient. They are compared with
+            the names in model.named_parameters(). For example, "*.k_proj.bias", or the names of
+            experts that a batch does not reach.
         scaled: True if a GradScaler is in use. The scaler skips steps with inf and NaN gradients,
             so they pass the check.
 
@@ -386,7 +386,7 @@ def check_gradients(
     weight decay changes weights even if the gradients are zero.
 
     A weight that is all zero (such as LoRA's B, or the last gamma of a residual branch) blocks the
-    gradients behind it. As long as such a weight gets a gradient itself, zero gradients pass the
+    gradients behind it. As long as this weight gets a gradient itself, zero gradients pass the
     check, so check again later.
 
     Raises:

@@ -122,15 +122,15 @@ def find_batch_size(
     """Returns the largest size in [smallest, largest] for which run(size) does not exhaust memory.
 
     run() is called at most ceil(log2(largest - smallest + 1)) + 1 times, first with `largest`, then
-    by bisection. This requires that if a size fits, all smaller sizes fit too. Memory is freed and
-    the caches are emptied before each call and after the last call. Other exceptions propagate.
+    by bisection. The search assumes that if a size fits, all smaller sizes fit too. Memory is freed
+    and the caches are emptied before each call and after the last call. Other exceptions propagate.
 
     - run(size) should do two complete training steps, because the optimizer's state is in memory
       from the second step on.
     - run(size) should create its own model, because weights, buffers, gradients and random state
       change as in training, and nothing is restored.
-    - If Linux overcommits memory, it kills the process instead of raising an error, so keep
-      `largest` below that limit.
+    - If Linux overcommits memory, it kills a process that uses too much instead of raising an
+      error, so choose a `largest` that is below this limit.
     - Each process finds its own size, so search before DistributedDataParallel wraps the model,
       then use the smallest size found.
 

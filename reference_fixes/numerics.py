@@ -477,8 +477,8 @@ class Snapshot:
     Args:
         parts: objects such as a model, an optimizer, a scheduler, an EMA or a GradScaler. All
             buffers of a model are kept.
-        device: the device for the copies, such as "cpu". By default, they stay on the devices of
-            the originals.
+        device: the device for the copies, such as "cpu". By default, each copy stays on the device
+            of its original.
 
     Raises:
         ValueError: a value is not finite or is on the meta device, so restoring it would be

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads copies of optimizer states, but only if they fit, and checks that optimizers and model have
-the same parameters.
+"""Loads copies of optimizer states, but only if they fit, and checks that the optimizers and the
+model have the same parameters.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
 repros/optimizers whose `fix` key names a function in this file. Sources of the failures:
@@ -310,7 +310,7 @@ def _layouts(
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for tensors without a device: numbers instead of tensors, and not fused."""
+    """The options with numbers instead of tensors, and not fused, for parameters without data."""
     options = {key: 0.5 if torch.is_tensor(value) else value for key, value in group.items()}
     return {**options, "fused": False} if "fused" in options else options
 

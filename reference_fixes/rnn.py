@@ -18,7 +18,7 @@ True
 (False, True)
 
 Two threads must not use this file at the same time, because modes belong to the model, and cuDNN's
-flags to the process.
+flags belong to the process.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
         )
     modes = {module: module.training for module in model.modules()}
     frozen = {module for module in modes if _frozen(module)}
-    with contextlib.ExitStack() as stack:  # continues after a train() that raises; reverse order
-        # In case a module's train() does not set the flags, or freezes submodules itself.
+    with contextlib.ExitStack() as stack:  # runs in reverse order, even if a train() raises
+        # Needed if a module's train() does not set the flags, or freezes submodules itself.
         for module in modes:
             stack.callback(_restore_flag, module, modes)
         for module in reversed(modes):
@@ -208,13 +208,14 @@ def input_gradients(
     """Returns gradients with respect to a model's inputs, computed in differentiable_eval().
 
     Args:
-        inputs, keywords: the arguments for the model. It may change floating-point tensors in
-            place, because it receives copies.
+        inputs, keywords: the arguments for the model. The model may change floating-point tensors
+            in place, because it receives copies.
         target: a function that maps the output to the scalar to differentiate. By default, the
             output must be a tensor, and it is summed.
 
-    Returns: a gradient of the same shape and dtype for each input and then each keyword, or None if
-        the argument is not a floating-point or complex tensor, or does not reach the target.
+    Returns: one gradient per input, followed by one per keyword, with the shape and dtype of the
+        argument. A gradient is None if the argument is not a floating-point or complex tensor, or
+        does not reach the target.
 
     The gradients of parameters do not change.
 

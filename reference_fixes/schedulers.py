@@ -243,8 +243,8 @@ class ScheduleMomentum:
         return {"last_step": self.last_step, "first": list(map(_copy, self.first))}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Sets the step, the first momenta, and the momenta that follow from them. Call it before
-        or after the optimizer loads its own state.
+        """Sets the step, the first momenta, and the momenta that follow from them. You can call it
+        before or after the optimizer loads its own state.
 
         Raises:
             KeyError, TypeError, ValueError: as in ScheduleLR. In these cases, nothing is loaded.
