@@ -341,7 +341,9 @@ def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> li
         ]
         if ended and not reproducer.fixed_by:
             where = f"{reproducer.path}:{reproducer.line_of('affected')}"
-            problems.append(f"{where}: affected: ends with {ended[0]!r}; `fixed_by` says by what")
+            problems.append(
+                f"{where}: affected: ends with {ended[0]!r}; `fixed_by` must name the change"
+            )
         if reproducer.fixed_by and not ended:
             where = f"{reproducer.path}:{reproducer.line_of('fixed_by')}"
             problems.append(f"{where}: fixed_by: torch {releases[-1].minor} is still affected")

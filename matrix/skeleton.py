@@ -197,9 +197,9 @@ def create_rule(
     header = path.read_text(encoding="utf-8")
     for existing in (rule, case, case.with_suffix("")):
         if existing.exists():
-            raise SkeletonError(f"{existing} exists")
+            raise SkeletonError(f"{existing} already exists")
     if "\n# rule = " in header:
-        raise SkeletonError(f"the header of {path} has a rule")
+        raise SkeletonError(f"the header of {path} already has a rule")
     family, _, name = id.partition("/")
     texts = {
         rule: RULE.format(family=family, name=name),
@@ -224,9 +224,9 @@ def create_message(
         text, listed = file.read_text(encoding="utf-8"), names.read_text(encoding="utf-8").split()
         quoted = json.dumps(title, ensure_ascii=False)  # also a valid TOML string
         if f"\ntitle = {quoted}\n" in text:
-            raise SkeletonError(f"{file} has the message {title!r}; add a cause to it")
+            raise SkeletonError(f"{file} already has the message {title!r}; add a cause to it")
         if name in listed:
-            raise SkeletonError(f"{names} has the name {name!r}; choose another title")
+            raise SkeletonError(f"{names} already has the name {name!r}; choose another title")
         write_whole(file, text.rstrip("\n") + MESSAGE.format(name=json.dumps(name), title=quoted))
         try:
             write_whole(names, "".join(f"{each}\n" for each in sorted([*listed, name])))

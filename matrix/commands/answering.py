@@ -63,14 +63,16 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
     shows all of them, with the wrong lines, the control and the measurements.
 
     --json prints an object with format (1), torch (the version, or null), readings (sentences about
-    the numbers in the text), answers (best first, each with title, page (its address on the site),
-    was_raised (by a run of this project), matched, line, ids, causes with cause, check, see,
-    source, supports and excludes (patterns of texts), wrong and right (lines that raise the
-    message, and the same lines without the cause), requires (the torch that they need) and
-    named_by, and reproducers with id, title, kind, wrong, right and the torch that it needs
-    (right_requires), fix, the lines that use it (use), which to prefer (choice), where this text
-    was raised (text), affected and on_torch: per device state, date and expected), and guesses
-    (ids, title).
+    the numbers in the text), answers (best first) and guesses (ids, title).
+
+    Each answer has title, page (its address on the site), was_raised (true if a run of this project
+    raised the message), matched, line, ids, causes and reproducers. Each cause has cause, check,
+    see, source, supports and excludes (patterns of texts), wrong and right (lines that raise the
+    message, and the same lines without the cause), requires (the torch that these lines need) and
+    named_by. Each reproducer has id, title, kind, wrong, right, right_requires (the torch that the
+    right lines need), fix, use (the lines that call the fix), choice (whether to prefer the right
+    lines or the fix), text (where this text was raised), affected and on_torch (per device: state,
+    date and expected).
 
     Exit status: 0 if something matches, 1 otherwise.
     """
@@ -210,9 +212,10 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     The program's output is passed through live and unchanged. If the program fails or has printed a
     known message, an explanation follows on standard error. Otherwise, nothing is added. An
     interrupt is not a failure. In a terminal, the program also gets a terminal, so that progress
-    bars stay live (on Windows, its standard output is then not read). SIGINT and SIGTERM are passed
-    on to the program. Background processes that outlive the program continue to run. If they print
-    output more than two seconds after the program has ended, it is passed on but not explained.
+    bars stay live (on Windows, its standard output is then not examined). SIGINT and SIGTERM are
+    passed on to the program. Background processes that outlive the program continue to run. If they
+    print output more than two seconds after the program has ended, it is passed on but not
+    explained.
 
     Exit status: the program's own, or 128 + N if signal N ended it; 126 if the program cannot be
     executed, 127 if it cannot be found.
@@ -272,10 +275,10 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Describe the symptom in your own words, using several of them. Each result says how well it
-    fits: "this is it" or "perhaps". If nothing fits, the nearest entries are shown as guesses. The
-    text of an error is answered as by explain. For a vague symptom, a checklist of diagnose comes
-    first. It lists what to check, and claims no cause.
+    Describe the symptom in several words of your own. Each result says how well it fits: "this is
+    it" or "perhaps". If nothing fits, the nearest entries are shown as guesses. If the words are
+    the text of an error, the answer is that of `explain`. For a vague symptom, a checklist of
+    `diagnose` comes first. A checklist lists what to check, and does not name a cause.
 
     Exit status: 0 if something fits or the symptom is vague, 1 otherwise.
     """
@@ -323,7 +326,7 @@ def _print_found(entry: searching.Found) -> None:
     "devices",
     type=options.DEVICE,
     multiple=True,
-    help="Default: the devices that were measured on both.",
+    help="Default: the devices that were measured on both versions.",
 )
 @click.option("--all", "every", is_flag=True, help="Also list unchanged and unknown results.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
@@ -371,7 +374,7 @@ def compare(
 @click.option(
     "--venue",
     type=click.Choice(report.VENUES),
-    help="Where you will paste it. Default: github for a bug of PyTorch, forum for others.",
+    help="Where you will paste the report. Default: github for a bug in PyTorch, otherwise forum.",
 )
 @click.option(
     "--torch",
@@ -383,19 +386,21 @@ def compare(
     "--run",
     "run_it",
     is_flag=True,
-    help="Measure it now, on this machine. Default: quote the newest record.",
+    help="Measure the failure now, on this machine. Default: quote the newest record.",
 )
 @click.option(
     "--python",
     metavar="PATH",
     type=options.INTERPRETER,
-    help="With --run: the interpreter whose torch is measured. Default: this one.",
+    help="With --run: the interpreter whose torch is measured. Default: the current interpreter.",
 )
-@click.option("--device", type=options.DEVICE, help="Default: the first that shows the failure.")
+@click.option(
+    "--device", type=options.DEVICE, help="Default: the first device that shows the failure."
+)
 @click.option(
     "--upstream",
     is_flag=True,
-    help="Write a new report to PyTorch. Without ID: list the bugs that are not reported there.",
+    help="Write a new report for PyTorch. Without an ID: list the bugs that nobody has reported.",
 )
 def cite(
     id: str | None,
@@ -489,7 +494,7 @@ def _observation(
 def _list_unreported(measured: text.Measured) -> None:
     unreported = report.unreported(options.select(()), measured.states)
     if not unreported:
-        click.echo("Every bug of PyTorch in the catalog is reported or fixed.", err=True)
+        click.echo("Every PyTorch bug in the catalog is reported or fixed.", err=True)
         return
     for reproducer, since in unreported.items():
         options.say(f"{reproducer.id}  since {since}  {reproducer.title}")

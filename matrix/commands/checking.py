@@ -17,8 +17,8 @@ from . import options
 
 # The same steps as in CONTRIBUTING.md.
 NEXT = """\
-1. Fill in the lines marked FILL IN. To list those that are left: torch-repros lint
-2. Run it on a torch that is affected, and on one that is not:
+1. Fill in the lines marked FILL IN. To list the remaining lines: torch-repros lint
+2. Run the reproducer on an affected and on an unaffected torch:
    torch-repros run {id} --python PATH
 3. Measure it, and write the header and the tables:
    torch-repros record --only {id}
@@ -63,7 +63,7 @@ def new(name: str, kind: str | None) -> None:
             options.say("".join(f"wrote {path}\n" for path in written) + f"\n{NEXT_OF_A_RULE}")
         elif kind == "cause":
             path = skeleton.create_message(name)
-            left = "Replace every FILL IN. To list those that are left: torch-repros lint"
+            left = "Replace every FILL IN. To list the remaining lines: torch-repros lint"
             options.say(f"added it to {path}\n\n{left}")
         else:
             _new_reproducer(name)
@@ -80,7 +80,7 @@ def _new_reproducer(id: str) -> None:
     if (family := id.partition("/")[0]) not in families:
         near = difflib.get_close_matches(family, families, n=1)
         meant = f" If you meant {near[0]}, delete both and start again." if near else ""
-        options.say(f"{family} is a new family; docs/architecture.md says what it needs.{meant}\n")
+        options.say(f"{family} is a new family; docs/architecture.md lists what it needs.{meant}\n")
     options.say(NEXT.format(id=id))
 
 

@@ -20,19 +20,21 @@ NOTHING = "No check found the cause. Describe what you saw: torch-repros search 
 
 @click.command()
 @click.argument("words", metavar="[SYMPTOM]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Print the whole list; ask nothing.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Print the whole list without asking questions."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 def diagnose(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Narrow down a vague symptom, one check at a time.
 
     \b
-    torch-repros diagnose                            which checklists there are
+    torch-repros diagnose                            choose a checklist
     torch-repros diagnose the loss does not fall
     torch-repros diagnose loss-does-not-fall --all | less
 
-    Each check is a few lines of code for your program, which name their variables like most
-    training programs: model, loader, val_loader, loss_fn, optimizer, device. In a terminal, answer
-    what you saw, and the next check follows. In a pipe, or with --all, the whole list is printed.
+    Each check is a few lines of code to paste into your program. The code uses common variable
+    names: model, loader, val_loader, loss_fn, optimizer, device. In a terminal, the command asks
+    what you saw after each check. In a pipe, or with --all, it prints the whole list.
 
     --json prints an object with format (1), name, title and steps, each with question, code and
     outcomes (seen, means, see: ids).

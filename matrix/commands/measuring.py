@@ -28,16 +28,16 @@ SOURCE = click.option(
     type=click.Choice(schema.KINDS),
     default="user",
     show_default=True,
-    help="The machine: hosted by a CI service, the project's own, or yours.",
+    help="Whose machine it is: a CI service's (hosted), the project's (self) or yours (user).",
 )
 REPEAT = click.option(
     "--repeat",
     type=click.IntRange(1, schema.MAX_RUNS),
     default=5,
     show_default=True,
-    help="Runs of each role.",
+    help="Number of runs per role.",
 )
-AGAIN = click.option("--again", is_flag=True, help="Measure again, even if already recorded.")
+AGAIN = click.option("--again", is_flag=True, help="Measure again, even if there is a record.")
 KEEP = click.option("--keep", is_flag=True, help="Keep the environments (several GB each).")
 
 
@@ -200,11 +200,11 @@ def record(
     torch-repros record --python .venv/bin/python --device mps
 
     Measures the named releases, such as 2.4 2.5, or every release in torches.toml. Each release
-    gets an environment, which is created with uv and removed afterwards. With --python, measures
-    one interpreter instead. Every measurement is saved immediately, so you can interrupt the
-    command at any time, and repeat it later to measure the remaining reproducers.
+    gets an environment, which is created with uv and removed afterwards. With --python, the torch
+    of one interpreter is measured instead. Every measurement is saved immediately, so you can
+    interrupt the command at any time, and repeat it later to measure the remaining reproducers.
 
-    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
+    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if this is set. On a
     slow network disk, the import may take minutes.
 
     Exit status: 0 if everything was measured and all results match the headers; 1 if some differ,
@@ -338,7 +338,10 @@ def _range(reproducer: Reproducer, device: str, good: str | None, bad: str | Non
     help="A release without the bug: one end of the range.",
 )
 @click.option(
-    "--bad", metavar="VERSION", type=options.RELEASE, help="A release with the bug: the other end."
+    "--bad",
+    metavar="VERSION",
+    type=options.RELEASE,
+    help="A release with the bug: the other end of the range.",
 )
 @REPEAT
 @AGAIN
@@ -427,7 +430,7 @@ class Merging:
 @click.option(
     "--changes-only",
     is_flag=True,
-    help="Keep a measurement if the new one has the same outcome.",
+    help="Keep the existing measurement if the new one has the same outcome.",
 )
 @options.INTO_RECORDS_OPTION
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
@@ -439,7 +442,8 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
 
     If both records have a measurement of a reproducer, the newer measurement is kept. If two
     measurements of the same code contradict each other, both are shown and the existing one is
-    kept, while all others are merged. A file that cannot be read is reported and left unchanged.
+    kept. All other measurements are merged. A file that cannot be read is reported and left
+    unchanged.
 
     Exit status: 0 if everything was merged, 1 if there was a contradiction or an unreadable file.
     """
@@ -499,7 +503,7 @@ def torches(check: bool) -> None:
         options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     for version in missing:
-        options.say(f"torch {version} is released, but not in torches.toml")
+        options.say(f"torch {version} has been released, but is not in torches.toml")
     if missing:
         options.say(f"{options.plural(len(missing), 'release')} to add")
         sys.exit(options.FINDINGS)

@@ -45,17 +45,21 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Runs of each role; if they disagree, the verdict is flaky. "
-    "Each repeat has its own process and hash seed, and takes 3 s longer to import torch.",
+    help="Number of runs per role; if they disagree, the verdict is flaky. "
+    "Each repeat has its own process and hash seed, and needs 3 s more to import torch.",
 )
 @click.option(
     "--timeout",
     type=float,
     callback=_seconds,
     metavar="SECONDS",
-    help="Time limit per run; overrides the header's (30 s by default).",
+    help="Time limit per run, instead of the header's limit (30 s by default).",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time. Default: one per CPU core.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Maximum number of parallel runs. Default: one per CPU core.",
+)
 @click.option(
     "--json",
     "json_file",
@@ -66,7 +70,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     "-v",
     "--verbose",
     is_flag=True,
-    help="Show each result. Default: each for IDs; else only differences, and counts per family.",
+    help="Show each result. Default: only for IDs; otherwise, differences and counts per family.",
 )
 @click.option(
     "--git-bisect",
@@ -97,7 +101,7 @@ def run(
     shown. Otherwise, only the results that differ from the headers are shown, with counts per
     family.
 
-    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if that is set. On a
+    An interpreter has 120 s to import torch, or TORCH_REPROS_STARTUP seconds if this is set. On a
     slow network disk, the import may take minutes.
 
     Exit status: 0 if all results match the headers; 1 if some differ, or if a reproducer cannot be

@@ -44,7 +44,7 @@ FORMATS = ("text", "json", "sarif", "github")
     help="Lowest level to show.",
 )
 @click.option(
-    "--exclude", multiple=True, metavar="GLOB", help="Leave out paths that match; repeatable."
+    "--exclude", multiple=True, metavar="GLOB", help="Skip the paths that match; repeatable."
 )
 @click.option(
     "--format",
@@ -60,7 +60,9 @@ FORMATS = ("text", "json", "sarif", "github")
     metavar="BASE",
     help="Show only findings that are new since the branch left BASE in git.",
 )
-@click.option("--fix", is_flag=True, help="Show the edits that are certain, as a diff.")
+@click.option(
+    "--fix", is_flag=True, help="Show the edits that are certain to be correct, as a diff."
+)
 @click.option("--write", is_flag=True, help="With --fix: make the edits.")
 @click.option(
     "--run", "running", is_flag=True, help="Run the reproducers of the findings on your torch."
@@ -107,12 +109,12 @@ def scan(
     torch-repros scan src train.py     look for everything
     torch-repros scan --diff main      only findings that are new on a branch
     torch-repros scan --run            also show each failure on your own torch
-    torch-repros scan --fix --write    make the edits that are certain
+    torch-repros scan --fix --write    make the edits that are certain to be correct
 
     \b
-    error    the code raises an error, trains wrongly or measures the wrong thing
-    warning  the same, under a condition that occurs in practice
-    note     the effect is small, or reading the code cannot decide
+    error    the code raises an error, trains incorrectly or measures the wrong thing
+    warning  the code does so under a condition that occurs in practice
+    note     the effect is small, or the code alone does not show whether it occurs
 
     To silence a line, add the comment `# torch-repros: ignore[amp/clip_before_unscale]` to it. The
     section [tool.torch-repros.scan] of pyproject.toml can contain the lists select, ignore and

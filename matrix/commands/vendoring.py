@@ -20,9 +20,11 @@ EDITED, MOVED = 4, 8  # bits of the exit status
     "folder",
     required=True,
     type=options.FOLDER,
-    help="The folder of your package for the copies.",
+    help="The folder in your package for the copies.",
 )
-@click.option("--tests", is_flag=True, help="Also copy their tests, into tests/ in that folder.")
+@click.option(
+    "--tests", is_flag=True, help="Also copy the tests of the fixes, into tests/ in this folder."
+)
 def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     """Copy reference fixes into your project.
 
@@ -30,9 +32,9 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     torch-repros vendor amp numerics --into src/acme/_vendor
     torch-repros vendor loss --tests --into src/acme/_vendor
 
-    Three lines in each copy state its origin. The folder .torch-repros next to it stores the
-    original text, so that `vendored` can always tell your edits from upstream's. Commit both. A
-    file that you have edited is never overwritten.
+    Three lines in each copy state its origin. The folder .torch-repros next to the copies stores
+    the original texts, so that `vendored` can always tell your edits from upstream's. Commit it
+    together with the copies. A file that you have edited is never overwritten.
 
     Exit status: 0 if all were copied, 1 if none was copied, 2 for a usage error.
     """

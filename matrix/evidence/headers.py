@@ -101,7 +101,7 @@ def rewrite(source: str, device: str, measured: str) -> str:
     changed = source[:start] + measured + source[end:]
     line = changed[match.start() : match.end() + len(measured) - (end - start)]
     if _affected(line) != {**_affected(match[0]), device: measured}:
-        raise ValueError(f"cannot put {device} = {measured!r} there")
+        raise ValueError(f"cannot write {device} = {measured!r} to the header")
     return changed
 
 

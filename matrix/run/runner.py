@@ -280,7 +280,7 @@ class Worker:
                 if isinstance(state, dict) and "ok" in state:
                     return state
                 return {"ok": False, "reason": str(message.get("detail")), "name": None}
-        raise RunnerError(f"{self.python}: no answer while it probed {device}")
+        raise RunnerError(f"{self.python}: no answer while probing {device}")
 
     def close(self) -> None:
         for process in self.processes:
@@ -392,7 +392,7 @@ class Schedule:
             ran = " and ".join(f"{job.role}() of {job.pending.reproducer.id}" for job in jobs)
             raise RunnerError(
                 f"{self.worker.python}: {self.deaths} workers died one after another, "
-                f"the last while it ran {ran or 'nothing'}"
+                f"the last one while running {ran or 'nothing'}"
             )
         self.worker.replace(process)
         if len(jobs) == 1:

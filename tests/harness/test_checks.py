@@ -324,7 +324,7 @@ def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem
         (
             '# fixed_by = "pytorch#7"\n',
             "",
-            "13: affected: ends with '<2.10'; `fixed_by` says by what",
+            "13: affected: ends with '<2.10'; `fixed_by` must name the change",
         ),
         ('cpu = "<2.10"', 'cpu = ">=2.9"', "15: fixed_by: torch 2.10 is still affected"),
         ('cpu = "<2.10"', 'cpu = "never"', "15: fixed_by: torch 2.10 is still affected"),

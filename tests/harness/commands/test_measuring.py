@@ -704,7 +704,10 @@ def test_torches_check_fails_until_the_release_is_listed(released):
     released("999.0.0", *listed)
     bad = call("torches", "--check")
     assert bad.exit_code == 1
-    assert "torch 999.0.0 is released, but not in torches.toml\n1 release to add" in bad.output
+    assert (
+        "torch 999.0.0 has been released, but is not in torches.toml\n1 release to add"
+        in bad.output
+    )
 
 
 def test_torches_check_without_an_answer_is_an_error(tmp_path, monkeypatch):

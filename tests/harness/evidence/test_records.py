@@ -223,7 +223,7 @@ def test_a_key_that_is_there_twice_is_a_problem(folder):
     head, _, tail = text.partition('  "amp/one"')
     path.write_text(f'{head}  "amp/one": {{}},\n  "amp/one"{tail}')
     (problem,), held = problems_of(path)
-    assert "'amp/one' is there twice" in problem
+    assert "'amp/one' occurs twice" in problem
     assert held is None
 
 

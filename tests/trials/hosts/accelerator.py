@@ -42,7 +42,7 @@ def prepare(rows: list[Any], optimizer: Any = sgd, **options: Any) -> tuple[Any,
 @case(
     HOST,
     "amp.windows, amp.optimizer_step, data_loading.Prefetcher",
-    "the weights after an epoch with a short last window are those of a plain loop",
+    "the weights after an epoch with a short last window equal those of a plain loop",
     alone="`accumulate` makes the last, short window count half",
 )
 def accelerate_windows() -> None:
@@ -72,7 +72,7 @@ def fused_adam(model: torch.nn.Module) -> torch.optim.Optimizer:
 @case(
     HOST,
     "numerics.clip_or_skip",
-    "AcceleratedOptimizer, around a fused Adam too: a batch with inf is skipped, the rest clipped",
+    "AcceleratedOptimizer, also with a fused Adam: a batch with inf is skipped, the others are clipped",
     alone="`clip_grad_norm_` makes the weights NaN",
 )
 def accelerate_clip_or_skip() -> None:
@@ -138,7 +138,7 @@ def accelerate_float16() -> None:
 @case(
     HOST,
     "numerics.Snapshot, numerics.find_nonfinite, loss.check_gradients",
-    "a prepared model, optimizer and scheduler return to their values; the bad input is named",
+    "a prepared model, optimizer and scheduler are restored; the bad input is named",
 )
 def accelerate_snapshot() -> None:
     accelerator, model, optimizer, loader = prepare(batches())
@@ -165,8 +165,8 @@ def accelerate_snapshot() -> None:
 @case(
     HOST,
     "data_loading.to_device",
-    "a batch in a defaultdict arrives as one",
-    alone="`send_to_device`, and so a prepared loader, raises TypeError",
+    "a batch in a defaultdict keeps its type",
+    alone="`send_to_device`, and therefore a prepared loader, raises TypeError",
 )
 def accelerate_to_device() -> None:
     rows = [defaultdict(list, {"x": x, "y": y}) for x, y in batches()]

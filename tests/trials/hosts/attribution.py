@@ -14,7 +14,7 @@ HOST = "captum"
     HOST,
     "rnn.input_gradients, rnn.differentiable_eval",
     "an LSTM in training mode: `Saliency` in eval mode gives the same numbers",
-    alone="attributes with dropout on: the numbers differ from call to call",
+    alone="computes attributions with dropout on: the numbers differ from call to call",
 )
 def saliency() -> None:
     from captum.attr import Saliency
@@ -35,7 +35,7 @@ def saliency() -> None:
     HOST,
     "rnn.input_gradients, rnn.differentiable_eval",
     "`IntegratedGradients` is the mean of `input_gradients` along the path, times the input",
-    alone="attributes with dropout on: the sum misses the change of the output",
+    alone="computes attributions with dropout on: their sum differs from the change of the output",
 )
 def integrated_gradients() -> None:
     from captum.attr import IntegratedGradients

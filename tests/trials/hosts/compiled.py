@@ -40,7 +40,7 @@ def compile(function: Any, backend: str, **options: Any) -> Any:
 @case(
     HOST,
     "amp.windows, amp.optimizer_step, numerics.clip_or_skip",
-    "compiled model: weights are those of a plain loop, even if a batch with inf is skipped",
+    "compiled model: the weights equal those of a plain loop, even if a batch with inf is skipped",
 )
 def compiled_steps() -> None:
     for backend in BACKENDS:
@@ -70,7 +70,7 @@ def value_and_gradient(function: Callable[..., Any], x: torch.Tensor) -> Any:
 @case(
     HOST,
     "numerics.apply_where",
-    "inside a graph (`fullgraph=True`): values and gradients are those without torch.compile",
+    "inside a graph (`fullgraph=True`): values and gradients equal those without torch.compile",
     alone="`torch.where` makes the gradients NaN",
 )
 def compiled_apply_where() -> None:
@@ -93,7 +93,7 @@ def compiled_apply_where() -> None:
 @case(
     HOST,
     "loss.match_by_name, loss.masked_mean, loss.RunningMean",
-    "inside a compiled loss: value, gradient and mean are those without torch.compile",
+    "inside a compiled loss: value, gradient and mean equal those without torch.compile",
 )
 def compiled_loss() -> None:
     mask = torch.tensor([True, False, True])
@@ -123,7 +123,7 @@ def compiled_loss() -> None:
 @case(
     HOST,
     "rnn.differentiable_eval, rnn.input_gradients, rnn.no_grad_eval",
-    "compiled LSTM that has run in training mode: gradients and output are those of eval mode",
+    "compiled LSTM that has run in training mode: gradients and output equal those of eval mode",
 )
 def compiled_lstm() -> None:
     x = sequence()

@@ -60,7 +60,7 @@ def actor_gradient(module: Any, data: Any) -> torch.Tensor:
 @case(
     "torchrl",
     "rnn.differentiable_eval",
-    "`DDPGLoss`: the actor's gradient through a recurrent critic is that of eval mode",
+    "`DDPGLoss`: the actor's gradient through a recurrent critic equals that of eval mode",
     alone="its `eval()` does not reach the critic, so dropout stays on",
 )
 def torchrl_critic() -> None:
@@ -150,7 +150,7 @@ def ppo(max_grad_norm: float, bad: bool = False) -> Any:
 @case(
     "stable-baselines3",
     "numerics.clip_or_skip",
-    "PPO: the weights are those of its own clipping; a rollout with an inf reward is skipped",
+    "PPO: the weights equal those with its own clipping; a rollout with an inf reward is skipped",
     alone="the weights become NaN, and the policy raises ValueError",
 )
 def sb3_ppo() -> None:
@@ -176,8 +176,8 @@ def sb3_ppo() -> None:
 @case(
     "stable-baselines3",
     "rnn.differentiable_eval, rnn.input_gradients, numerics.Snapshot",
-    "TD3 with dropout in its critic: the actor's loss is that of eval mode; the policy goes back",
-    alone="dropout in the critic makes it differ from call to call",
+    "TD3 with dropout in its critic: the actor's loss equals that of eval mode; the policy is restored",
+    alone="dropout in the critic makes the loss differ from call to call",
 )
 def sb3_td3() -> None:
     from stable_baselines3 import TD3

@@ -37,7 +37,7 @@ def set_up(**options: Any) -> tuple[Any, Any, Any]:
 @case(
     HOST,
     "amp.windows, amp.optimizer_step",
-    "Fabric: the weights after an epoch with a short last window are those of a plain loop",
+    "Fabric: the weights after an epoch with a short last window equal those of a plain loop",
 )
 def fabric_windows() -> None:
     fabric, model, optimizer = set_up()
@@ -53,7 +53,7 @@ def fabric_windows() -> None:
 @case(
     HOST,
     "numerics.clip_or_skip",
-    "Fabric: a batch with inf is skipped; weights are those of a plain loop that leaves it out",
+    "Fabric: a batch with inf is skipped; the weights equal those of a plain loop without it",
     alone="`clip_gradients` raises, which ends the training",
 )
 def fabric_clip_or_skip() -> None:
@@ -101,7 +101,7 @@ def fabric_float16() -> None:
 @case(
     HOST,
     "amp.choose_precision",
-    'Fabric: bfloat16 gives the weights of `precision="bf16-mixed"`',
+    'Fabric: bfloat16 gives the same weights as `precision="bf16-mixed"`',
 )
 def fabric_bfloat16() -> None:
     found = []
@@ -122,7 +122,7 @@ def fabric_bfloat16() -> None:
 @case(
     HOST,
     "numerics.Snapshot, data_loading.Prefetcher",
-    "Fabric: weights and momentum return after a NaN; a loader that it has set up yields its rows",
+    "Fabric: weights and momentum are restored after a NaN; a loader that Fabric set up yields its rows",
 )
 def fabric_snapshot() -> None:
     fabric, model, optimizer = set_up()

@@ -74,7 +74,7 @@ def callback(**hooks: Any) -> Any:
 @case(
     "peft",
     "rnn.no_grad_eval, rnn.restore_modes",
-    "LoRA, merged or not: merged state, weights and the mode of every module are as before",
+    "LoRA, merged or not: merged state, weights and the mode of every module do not change",
 )
 def lora_modes() -> None:
     from peft.tuners.lora import LoraLayer
@@ -103,7 +103,7 @@ def lora_modes() -> None:
 @case(
     "peft",
     "rnn.input_gradients",
-    "LoRA: gradients of the embedded input are those of torch in eval mode",
+    "LoRA: gradients of the embedded input equal those of torch in eval mode",
     alone="in training mode, dropout changes them",
 )
 def lora_input_gradients() -> None:
@@ -127,7 +127,7 @@ def lora_input_gradients() -> None:
 @case(
     "peft",
     "loss.check_gradients",
-    "LoRA that starts at zero passes, and passes again when B has moved",
+    "LoRA that starts at zero passes, and passes again after B has changed",
 )
 def lora_check_gradients() -> None:
     from peft import LoraConfig, get_peft_model
@@ -215,7 +215,7 @@ def trainer_snapshot() -> None:
 @case(
     "transformers",
     "loss.masked_mean, loss.match_by_name",
-    "Trainer, `compute_loss`: the weights are those of the model's own loss; no labels, an error",
+    "Trainer, `compute_loss`: the weights equal those with the model's own loss; missing labels raise an error",
     alone="reports a loss of 0 for a batch without labels",
 )
 def trainer_masked_mean() -> None:
@@ -247,7 +247,7 @@ def trainer_masked_mean() -> None:
 @case(
     "transformers",
     "data_loading.to_device, data_loading.map_tensors",
-    "a BatchEncoding and a ModelOutput keep their types, and the model takes them",
+    "a BatchEncoding and a ModelOutput keep their types, and the model accepts them",
 )
 def containers() -> None:
     from transformers import BatchEncoding

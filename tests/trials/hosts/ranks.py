@@ -201,7 +201,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "amp.windows, amp.optimizer_step",
-        f"{name}, 2 ranks: the weights with a short last window are those of one process",
+        f"{name}, 2 ranks: the weights with a short last window equal those of one process",
     )
     def windows() -> None:
         check(host, accumulate)
@@ -209,7 +209,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "numerics.clip_or_skip",
-        f"{name}, 2 ranks: an inf on one rank makes both skip, and the weights stay",
+        f"{name}, 2 ranks: an inf on one rank makes both ranks skip, and the weights do not change",
         alone="`clip_grad_norm_` makes the weights NaN",
     )
     def clip_or_skip() -> None:
@@ -218,7 +218,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "amp.optimizer_step",
-        f"{name}, 2 ranks: with `max_norm` an inf on one rank makes both skip too",
+        f"{name}, 2 ranks: with `max_norm`, an inf on one rank also makes both ranks skip",
     )
     def optimizer_step() -> None:
         check(host, skip_by_step)
@@ -226,7 +226,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "numerics.Snapshot, loss.check_gradients",
-        f"{name}, 2 ranks: after a NaN, weights and momentum return and training continues",
+        f"{name}, 2 ranks: after a NaN, weights and momentum are restored, and training continues",
     )
     def snapshot() -> None:
         check(host, go_back)

@@ -40,7 +40,7 @@ def model() -> Any:
 @case(
     HOST,
     "data_loading.map_tensors, data_loading.to_device",
-    "a TensorDict, with one inside, stays one, with its batch size; the original is left alone",
+    "a nested TensorDict keeps its type and batch size; the original does not change",
 )
 def containers() -> None:
     original = batch()
@@ -60,7 +60,7 @@ def containers() -> None:
 @case(
     HOST,
     "data_loading.Prefetcher, loss.match_by_name, loss.check_gradients, amp.optimizer_step",
-    "a loader of TensorDicts and a TensorDictModule: the weights are those of a plain loop",
+    "a loader of TensorDicts and a TensorDictModule: the weights equal those of a plain loop",
 )
 def training() -> None:
     from tensordict import TensorDict
@@ -85,7 +85,7 @@ def training() -> None:
 @case(
     HOST,
     "numerics.find_nonfinite, numerics.Snapshot",
-    "a TensorDict with an inf is named, and is not written to; a TensorDictModule goes back",
+    "a TensorDict with an inf is named, and does not change; a TensorDictModule is restored",
 )
 def diagnosis() -> None:
     module, data = model(), batch(2, bad=2)

@@ -89,7 +89,7 @@ class Windows:
 @case(
     HOST,
     "amp.windows, amp.optimizer_step",
-    "Trainer, manual optimization: the weights with a short last window are those of a plain loop",
+    "Trainer, manual optimization: the weights with a short last window equal those of a plain loop",
     alone="`accumulate_grad_batches` makes the last, short window count half",
 )
 def trainer_windows() -> None:
@@ -117,7 +117,7 @@ def trainer_windows() -> None:
 @case(
     HOST,
     "numerics.clip_or_skip",
-    "Trainer, hook `optimizer_step`: a batch with inf is skipped, the rest is clipped",
+    "Trainer, hook `optimizer_step`: a batch with inf is skipped, and the others are clipped",
     alone="`gradient_clip_val` makes the weights NaN",
 )
 def trainer_clip_or_skip() -> None:
@@ -139,8 +139,8 @@ def trainer_clip_or_skip() -> None:
 @case(
     HOST,
     "rnn.input_gradients, rnn.differentiable_eval, rnn.no_grad_eval",
-    "Trainer, callback in a validation: an LSTM's gradients are those of torch in eval mode",
-    alone="its inference mode refuses a backward",
+    "Trainer, callback in a validation: an LSTM's gradients equal those of torch in eval mode",
+    alone="its inference mode rejects backward()",
 )
 def trainer_input_gradients() -> None:
     seen: dict[str, Any] = {}
@@ -231,8 +231,8 @@ class Noise(Dataset[float]):
 @case(
     HOST,
     "data_loading.shard, data_loading.seed_worker",
-    "Trainer: each row of an IterableDataset comes once, and two workers draw different numbers",
-    alone="each row comes twice; `seed_everything(workers=True)` lets the workers draw the same",
+    "Trainer: each row of an IterableDataset is yielded once, and two workers draw different numbers",
+    alone="each row is yielded twice; with `seed_everything(workers=True)`, both workers draw the same numbers",
 )
 def trainer_workers() -> None:
     import lightning
@@ -263,7 +263,7 @@ def trainer_workers() -> None:
 @case(
     HOST,
     "loss.RunningMean, loss.check_gradients",
-    "Trainer: the epoch's mean is that of `self.log`; a part without gradients is named",
+    "Trainer: the epoch's mean equals that of `self.log`; a part without gradients is named",
     alone="trains without a warning",
 )
 def trainer_loss() -> None:
@@ -291,7 +291,7 @@ def trainer_loss() -> None:
 @case(
     HOST,
     "data_loading.to_device, loss.match_by_name",
-    "Trainer, hook `transfer_batch_to_device`: a batch in a frozen dataclass arrives as one",
+    "Trainer, hook `transfer_batch_to_device`: a batch in a frozen dataclass keeps its type",
     alone="raises: a frozen dataclass is not allowed",
 )
 def trainer_to_device() -> None:

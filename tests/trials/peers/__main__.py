@@ -173,8 +173,8 @@ def _messages(results: Found) -> str:
         answers = ["yes" if seen[text] else "no" for seen in judges.values()]
         rows.append([f"`{short}`", *answers])
     wrong = [sum(seen[text] for text in OTHER_TEXTS) for seen in judges.values()]
-    last = [f"{count or 'none'} taken for one" for count in wrong]
-    rows.append([f"{len(OTHER_TEXTS)} other errors", *last])
+    last = [f"{count or 'none'} mistaken for it" for count in wrong]
+    rows.append([f"{len(OTHER_TEXTS)} errors of other kinds", *last])
     return table(("message", *judges), rows)
 
 

@@ -87,9 +87,7 @@ def judge(peer: Peer, property: Property) -> Outcome:
     except hypothesis.errors.NoSuchExample:
         return Outcome("pass")
     except hypothesis.errors.Flaky:
-        return Outcome(
-            "fails", f"{seen[-1]} (not at every call: it keeps something from call to call)"
-        )
+        return Outcome("fails", f"{seen[-1]} (not in every call: it keeps state between calls)")
     return Outcome("fails", f"{example!r}: {_wrong(peer, property, example)}")
 
 
@@ -159,7 +157,7 @@ def _(peer: Peer, example: Any) -> str | None:
 
 @holds(
     "search",
-    "in at most ceil(log2 n) + 2 tries",
+    "needs at most ceil(log2 n) + 2 tries",
     sizes,
     "https://github.com/huggingface/accelerate/issues/4160",
 )
@@ -168,10 +166,12 @@ def _(peer: Peer, example: Any) -> str | None:
     step = Step(limit)
     searched(peer, largest, step)
     allowed = math.ceil(math.log2(largest)) + 2
-    return None if len(step.sizes) <= allowed else f"{len(step.sizes)} tries, {allowed} would do"
+    return (
+        None if len(step.sizes) <= allowed else f"{len(step.sizes)} tries, but {allowed} are enough"
+    )
 
 
-@holds("search", "tries only sizes within the range asked for", sizes)
+@holds("search", "tries only sizes within the requested range", sizes)
 def _(peer: Peer, example: Any) -> str | None:
     largest, limit = example
     step = Step(limit)
@@ -180,7 +180,7 @@ def _(peer: Peer, example: Any) -> str | None:
     return f"tried {outside}" if outside else None
 
 
-@holds("search", "nothing of a failed try is alive in the next one", sizes)
+@holds("search", "frees the tensors of a failed try before the next try", sizes)
 def _(peer: Peer, example: Any) -> str | None:
     largest, limit = example
     step = Step(limit)
@@ -188,7 +188,7 @@ def _(peer: Peer, example: Any) -> str | None:
     return "tensors of the try before were alive" if step.leaked else None
 
 
-@holds("search", "nor what hangs in reference cycles", sizes)
+@holds("search", "also frees tensors in reference cycles", sizes)
 def _(peer: Peer, example: Any) -> str | None:
     largest, limit = example
     step = Step(limit, cycle=True)
@@ -214,7 +214,7 @@ def _(peer: Peer, example: Any) -> str | None:
 
 @holds(
     "search",
-    "passes every other error through",
+    "propagates every other error",
     st.sampled_from(["mat1 and mat2 shapes cannot be multiplied", "x"]),
 )
 def _(peer: Peer, text: Any) -> str | None:
@@ -227,7 +227,7 @@ def _(peer: Peer, text: Any) -> str | None:
 
 @holds(
     "search",
-    "says so when even the smallest size does not fit, with the text of the error",
+    "raises an error with the original text if even the smallest size does not fit",
     st.integers(1, 64),
 )
 def _(peer: Peer, largest: Any) -> str | None:
@@ -235,11 +235,13 @@ def _(peer: Peer, largest: Any) -> str | None:
     try:
         found = searched(peer, largest, step)
     except RuntimeError as error:
-        return None if "out of memory" in str(error) else f"raised without it: {error}"
+        return (
+            None if "out of memory" in str(error) else f"raised an error without the text: {error}"
+        )
     return f"returned {found}"
 
 
-@holds("search", "remembers nothing from one search to the next", sizes)
+@holds("search", "keeps no state between two searches", sizes)
 def _(peer: Peer, example: Any) -> str | None:
     largest, limit = example
     searched(peer, largest, Step(1))
@@ -277,13 +279,13 @@ def _(peer: Peer, gradient: Any) -> str | None:
     return (
         None
         if torch.allclose(found, right, atol=1e-4)
-        else f"weights {found.tolist()}, right are {right.tolist()}"
+        else f"weights {found.tolist()}, expected {right.tolist()}"
     )
 
 
 @holds(
     "step",
-    "an inf or NaN gradient leaves the weights as they were",
+    "an inf or NaN gradient does not change the weights",
     st.tuples(ordinary, st.sampled_from(BAD)),
     "https://github.com/pytorch/pytorch/issues/46849",
 )
@@ -294,7 +296,11 @@ def _(peer: Peer, example: Any) -> str | None:
     return None if not any(found) else f"weights become {found}"
 
 
-@holds("step", "and the momentum too", st.tuples(ordinary, st.sampled_from(BAD)))
+@holds(
+    "step",
+    "an inf or NaN gradient does not change the momentum",
+    st.tuples(ordinary, st.sampled_from(BAD)),
+)
 def _(peer: Peer, example: Any) -> str | None:
     gradient, bad = example
     _, optimizer = stepped(peer, [bad, *gradient[1:]], momentum=0.9)
@@ -322,7 +328,7 @@ def _(peer: Peer, gradient: Any) -> str | None:
     return (
         None
         if torch.allclose(found, right, atol=1e-3)
-        else f"weights {found.tolist()}, right are {right.tolist()}"
+        else f"weights {found.tolist()}, expected {right.tolist()}"
     )
 
 
@@ -364,7 +370,7 @@ def trained(peer: Peer, rows: list[float], accumulate: int) -> tuple[float, floa
     return float(model.weight.detach()), reported
 
 
-@holds("epoch", "steps on full windows by the mean of their batches", epochs)
+@holds("epoch", "uses the mean of the batches in a full window", epochs)
 def _(peer: Peer, example: Any) -> str | None:
     rows, accumulate = example
     rows = rows[: len(rows) // accumulate * accumulate] or rows[:1] * accumulate
@@ -372,11 +378,11 @@ def _(peer: Peer, example: Any) -> str | None:
     return (
         None
         if math.isclose(found, right, rel_tol=1e-4)
-        else f"weight {found:g}, right is {right:g}"
+        else f"weight {found:g}, expected {right:g}"
     )
 
 
-@holds("epoch", "the last, shorter window steps too", epochs)
+@holds("epoch", "also steps on the last, shorter window", epochs)
 def _(peer: Peer, example: Any) -> str | None:
     rows, accumulate = example
     full = rows[: len(rows) // accumulate * accumulate]
@@ -393,7 +399,7 @@ def _(peer: Peer, example: Any) -> str | None:
 
 @holds(
     "epoch",
-    "and by the mean of its own batches",
+    "uses the mean of the batches in this window",
     epochs,
     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
 )
@@ -403,11 +409,11 @@ def _(peer: Peer, example: Any) -> str | None:
     return (
         None
         if math.isclose(found, right, rel_tol=1e-4)
-        else f"weight {found:g}, right is {right:g}"
+        else f"weight {found:g}, expected {right:g}"
     )
 
 
-@holds("epoch", "the loss it reports is the mean over batches, whatever the window", epochs)
+@holds("epoch", "reports the mean loss over batches, regardless of the window size", epochs)
 def _(peer: Peer, example: Any) -> str | None:
     rows, accumulate = example
     _, reported = trained(peer, rows, accumulate)
@@ -415,7 +421,7 @@ def _(peer: Peer, example: Any) -> str | None:
     return (
         None
         if reported is None or math.isclose(reported, right, rel_tol=1e-4, abs_tol=1e-6)
-        else f"reports {reported:g}, right is {right:g}"
+        else f"reports {reported:g}, expected {right:g}"
     )
 
 
@@ -424,7 +430,7 @@ def _(peer: Peer, example: Any) -> str | None:
 
 @holds(
     "precision",
-    "runs in the dtype asked for, or raises: nothing is replaced silently",
+    "runs in the requested dtype or raises an error, but never silently uses another dtype",
     st.sampled_from([torch.bfloat16, torch.float16]),
 )
 def _(peer: Peer, dtype: Any) -> str | None:
@@ -495,7 +501,7 @@ def tensors_of(batch: Any) -> list[torch.Tensor]:
 
 @holds(
     "to_device",
-    "moves the tensors of every usual container",
+    "moves the tensors of every common container",
     st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2),
 )
 def _(peer: Peer, names: Any) -> str | None:
@@ -514,7 +520,7 @@ def _(peer: Peer, names: Any) -> str | None:
 
 @holds(
     "to_device",
-    "and the containers keep their types",
+    "keeps the types of the containers",
     st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2),
 )
 def _(peer: Peer, names: Any) -> str | None:
@@ -525,7 +531,7 @@ def _(peer: Peer, names: Any) -> str | None:
     return None if same_types(batch, moved) else f"became {moved!r}"
 
 
-@holds("to_device", "a PackedSequence stays one", st.integers(1, 3))
+@holds("to_device", "keeps the type of a PackedSequence", st.integers(1, 3))
 def _(peer: Peer, length: Any) -> str | None:
     moved = peer.to_device(pack_sequence([torch.ones(length)]), "cpu")
     return None if isinstance(moved, PackedSequence) else f"became {type(moved).__name__}"
@@ -562,7 +568,11 @@ for place in ("weight", "seen", "cache"):
 # ---- losses ----
 
 
-@holds("total_loss", "a target without a prediction is an error, never a zero", st.booleans())
+@holds(
+    "total_loss",
+    "a target without a prediction raises an error, and never counts as zero",
+    st.booleans(),
+)
 def _(peer: Peer, nested: Any) -> str | None:
     predictions: Any = {"features": torch.ones(2, requires_grad=True)}
     predictions = {"predictions": predictions} if nested else predictions
@@ -573,7 +583,7 @@ def _(peer: Peer, nested: Any) -> str | None:
     return f"a loss of {float(found)}"
 
 
-@holds("total_loss", "also when only one of them lacks its prediction", st.just(None))
+@holds("total_loss", "even if only one of two targets lacks its prediction", st.just(None))
 def _(peer: Peer, _example: Any) -> str | None:
     prediction = torch.ones(2, requires_grad=True)
     try:
@@ -597,7 +607,7 @@ def network(dropout: float, frozen: bool) -> Any:
 drawn = st.tuples(st.sampled_from([0.0, 0.5]), st.booleans())
 
 
-@holds("input_gradient", "is the gradient of the model in eval mode", drawn)
+@holds("input_gradient", "equals the gradient of the model in eval mode", drawn)
 def _(peer: Peer, example: Any) -> str | None:
     dropout, frozen = example
     x = torch.ones(1, 4, 2)
@@ -609,14 +619,14 @@ def _(peer: Peer, example: Any) -> str | None:
     )
 
 
-@holds("input_gradient", "leaves the gradients of the parameters alone", drawn)
+@holds("input_gradient", "does not change the gradients of the parameters", drawn)
 def _(peer: Peer, example: Any) -> str | None:
     model = network(*example)
     peer.input_gradient(model, torch.ones(1, 4, 2))
     return (
         None
         if all(parameter.grad is None for parameter in model.parameters())
-        else "parameters have gradients that nobody asked for"
+        else "parameters have unwanted gradients"
     )
 
 
