@@ -109,12 +109,12 @@ def scan(
     torch-repros scan src train.py     look for everything
     torch-repros scan --diff main      only findings that are new on a branch
     torch-repros scan --run            also show each failure on your own torch
-    torch-repros scan --fix --write    make the edits that are certain to be correct
+    torch-repros scan --fix --write    make the edits that are certain
 
     \b
     error    the code raises an error, trains incorrectly or measures the wrong thing
     warning  the code does so under a condition that occurs in practice
-    note     the effect is small, or the code alone does not show whether it occurs
+    note     the effect is small, or the code does not show if it occurs
 
     To silence a line, add the comment `# torch-repros: ignore[amp/clip_before_unscale]` to it. The
     section [tool.torch-repros.scan] of pyproject.toml can contain the lists select, ignore and

@@ -219,18 +219,18 @@ def render(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
             "# Lists of failures that others have published",
             "",
             "`nox -s outside` writes this page. Other people have published checklists, bug galleries, benchmarks, rules and",
-            f"collections of questions. {len(asked) + LEFT_OUT} cases were taken from {len(addresses)} of them, and "
-            f"{len(asked)} of these cases can occur in a program",
-            "that trains with PyTorch. For each, a reader decided from the docstrings whether a reproducer, or an entry",
-            "for a message, describes the same failure with the same cause, so that its fix would solve the case. A failure in",
-            "the same area is not enough. Where a list leaves the cause open, the reader used its source, if it was available.",
+            f"collections of questions. {len(asked) + LEFT_OUT} cases were taken from {len(addresses)} of these lists, and {len(asked)} of these cases can occur in a",
+            "program that trains with PyTorch. For each case, a reader decided from the docstrings whether a reproducer, or",
+            "an entry for a message, describes the same failure with the same cause, so that its fix would solve the case. A",
+            "failure in the same area is not enough. If a list leaves the cause open, the reader used the source of the list,",
+            "if it was available.",
             "",
-            "`tests/trials/outside/cases.jsonl` has the cause of each case in our words, the ids that cover it, and the",
+            "`tests/trials/outside/cases.jsonl` has the cause of each case in our words, the ids that cover the case, and the",
             "question of someone who has the failure. `explain` gets the question if it is an error message, and `search`",
-            f"gets the others. A case is *found* if the first {FIRST} results contain one of its ids. For a case that is not",
-            "covered, the right answer is none, or a result that is called a guess. The questions were written before",
-            "`search` saw them. The cases were divided at random into two halves: phrases were added for the *tuned* half,",
-            "and nobody looked at the misses of the *test* half before the work ended.",
+            f"gets the other questions. A case is *found* if the first {FIRST} results contain one of its ids. For a case that is",
+            "not covered, the right outcome is no result, or a result that is marked as a guess. The questions were written",
+            "before `search` received them. The cases were divided at random into two halves: phrases were added for the",
+            "*tuned* half, and nobody looked at the misses of the *test* half before the work ended.",
             "",
             _by_list(asked, addresses),
             "",
@@ -246,10 +246,10 @@ def figure(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
     """The summary for README.md."""
     cpu, test = on_cpu(asked), of_half(asked, TEST)
     return (
-        f"- Of the {len(cpu)} failures in {len(addresses)} published lists that a CPU run can show, {len(covered(cpu))} have a "
-        f"reproducer or a message\n  that names their cause. In the half of the cases that no phrase was written for, `explain` "
-        f"and `search` find\n  {share(found(test), covered(test))} covered failures among the first {FIRST} results "
-        f"([docs/outside.md]({PAGE}))."
+        f"- In total, {len(addresses)} published lists name {len(cpu)} failures that a run on the CPU can show. Of these, "
+        f"{len(covered(cpu))} have a reproducer\n  or a message that names their cause. No phrase was written for half of the "
+        f"cases. In this half, `explain`\n  and `search` find {share(found(test), covered(test))} covered failures among the "
+        f"first {FIRST} results\n  ([docs/outside.md]({PAGE}))."
     )
 
 

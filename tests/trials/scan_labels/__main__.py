@@ -280,7 +280,7 @@ def render(
         "  sets, now part of tuning, had a precision of 56 % and 75 %, with dead places counted as",
         "  harmless.",
         "- *newer*: repositories that were fetched after 55 further rules had been added. At most eight",
-        "  places per rule were drawn at random, and eight more of each widened rule. When they were",
+        "  places per rule were drawn at random, and eight more per widened rule. When they were",
         f"  first read, {NEWER_TRUE} of {NEWER_READ} errors and warnings were true "
         f"({100 * NEWER_TRUE / NEWER_READ:.0f} %). The rules have been",
         "  corrected since.",
@@ -369,7 +369,7 @@ def found_in_code(
 
 def summary(reproducer: Reproducer) -> str:
     """The title of the reproducer, and the condition of its rule."""
-    when = f" It fails when {reproducer.when}." if reproducer.when else ""
+    when = f" This happens if {reproducer.when}." if reproducer.when else ""
     return f"{reproducer.title}.{when}"
 
 

@@ -140,17 +140,15 @@ def render(
     by_kind = [(f"`{id}`", number, hits[id]) for id, number in kinds.most_common()]
     return "\n".join(
         [
-            "# What an expert sees, and scan",
+            "# What an expert sees, and what scan finds",
             "",
-            "`nox -s scan-recall` writes this page. Readers who had not seen the output of `scan` read",
-            f"{len(read)} training scripts of {len(read)} public repositories whole, with the modules of the same",
-            "repository that matter, and noted every failure that a review should point out. The",
-            "repositories were taken at intervals from lists of generic names, such as *lstm* or",
-            "*segmentation*. A place counts as found if `scan` names its failure in the same file. Rules",
-            "were written with the places of the half *tuning* in view. The half *sealed* was compared",
-            "after the rules were finished, and nobody who writes rules has seen its places. Places without",
-            "a reproducer are failures that this corpus does not have, most of them particular to their",
-            "project.",
+            f"`nox -s scan-recall` writes this page. Readers who had not seen the output of `scan` read {len(read)} training scripts",
+            f"from {len(read)} public repositories in full, together with the modules that the scripts use. They noted every failure",
+            "that a review should point out. The repositories were taken at intervals from lists of generic names, such as",
+            "*lstm* or *segmentation*. A place counts as found if `scan` names its failure in the same file. The authors of",
+            "the rules knew the places of the half *tuning*. The half *sealed* was compared after the rules were finished,",
+            "and nobody who writes rules has seen its places. Places without a reproducer are failures that this corpus does",
+            "not have. Most of them are specific to their project.",
             "",
             table(header, rows, header[1:]),
             "",
@@ -166,9 +164,9 @@ def figure(every: Sequence[Place], answers: set[tuple[str, str, str]]) -> str:
     """The summary for README.md."""
     known, loud, _ = counts("sealed", every, answers)
     return (
-        f"- Of the failures that an expert saw in {len({p.repository for p in every if p.half == 'sealed'})} "
-        "training scripts, and that have a reproducer,\n"
-        f"  `scan` finds {share(*known)}, and above notes {share(*loud)} "
+        f"- An expert read {len({p.repository for p in every if p.half == 'sealed'})} training scripts. Of the "
+        f"failures with a reproducer that the expert saw, `scan` finds\n"
+        f"  {share(*known)}; without notes, {share(*loud)} "
         f"([docs/scan-recall.md]({address(TABLE)}))."
     )
 
