@@ -119,7 +119,7 @@ def main(names: tuple[str, ...], jobs: int) -> None:
         changes = load(family)
         surviving = measure(changes, jobs)
         killed = len(changes) - len(surviving)
-        click.echo(f"{family}: {killed} of {len(changes)} changes by hand noticed")
+        click.echo(f"{family}: {killed} of {len(changes)} manual changes detected")
         wrong += problems(changes, surviving)
     sys.exit(finish(wrong))
 

@@ -239,7 +239,7 @@ def _listed(survivor: Survivor) -> str:
 
 # ---- the table ----
 
-HEADER = ("family", "mutants", "killed", "score", "survivors", "changes by hand", "noticed")
+HEADER = ("family", "mutants", "killed", "score", "survivors", "manual changes", "detected")
 
 
 def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
@@ -262,8 +262,8 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
     lines = [
         "# Mutation scores",
         "",
-        f"Written by `{COMMAND}`: mutmut {version('mutmut')},",
-        f"torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`.",
+        f"`{COMMAND}` writes this page with mutmut {version('mutmut')} and",
+        f"torch {version('torch').split('+')[0]}, on the CPU, with the Hypothesis profile `ci`.",
         "Each mutant of `reference_fixes/<family>.py` is tested only with",
         "`tests/fixes/test_<family>.py`. A mutant that hangs counts as killed. Code outside functions is",
         "not mutated. A manual change breaks a promise that mutmut cannot break;",
@@ -317,7 +317,7 @@ def main(names: tuple[str, ...], minutes: float | None, jobs: int) -> None:
         surviving = changes.measure(listed, jobs)
         wrong += changes.problems(listed, surviving)
         by_hand[family] = (len(listed), len(listed) - len(surviving))
-        click.echo(f"{family}: {by_hand[family][1]} of {len(listed)} changes by hand noticed")
+        click.echo(f"{family}: {by_hand[family][1]} of {len(listed)} manual changes detected")
     if not names:
         write(TABLE, render(scores, by_hand))
     sys.exit(finish(wrong))

@@ -313,7 +313,9 @@ def snapshots(clock: Clock, rounds: int) -> list[Row]:
         ),
         "numerics.Snapshot, which also looks for NaN": lambda: numerics.Snapshot(model, optimizer),
     }
-    return rows(clock, "a copy to go back to, 4.2 M parameters and their moments", variants, rounds)
+    return rows(
+        clock, "a snapshot to restore, 4.2 M parameters and their moments", variants, rounds
+    )
 
 
 # ---- loaders ----
@@ -582,7 +584,7 @@ def _searches_table(speed: Speed) -> str:
     what = "simulated, 37 fit"
     if speed.device == "cuda":
         what = f"a real model under an allocator capped at {CAP} MiB"
-    title = f"search of the largest batch size up to {LARGEST}, {what}"
+    title = f"search for the largest batch size up to {LARGEST}, {what}"
     header = (title, "size found", "tries", "seconds")
     cells = [(rule, size, tries, f"{seconds:.2f}") for rule, size, tries, seconds in speed.searches]
     return table(header, cells, numbers=header[1:])
