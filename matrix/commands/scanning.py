@@ -112,7 +112,7 @@ def scan(
     torch-repros scan --fix --write    make the edits that are certain
 
     \b
-    error    the code raises an error, trains incorrectly or measures the wrong thing
+    error    the code fails, trains incorrectly or measures the wrong thing
     warning  the code does so under a condition that occurs in practice
     note     the effect is small, or the code does not show if it occurs
 

@@ -133,12 +133,12 @@ def test_a_rule_without_a_reproducer_is_refused(rooms, id, reason):
 def test_a_second_rule_of_a_reproducer_is_refused(rooms):
     paths = skeleton.create_rule("amp/one", *rooms)
     before = [path.read_text() for path in paths]
-    with pytest.raises(skeleton.SkeletonError, match=r"one\.py exists"):
+    with pytest.raises(skeleton.SkeletonError, match=r"one\.py already exists"):
         skeleton.create_rule("amp/one", *rooms)
     assert [path.read_text() for path in paths] == before
     for path in paths[:2]:
         path.unlink()
-    with pytest.raises(skeleton.SkeletonError, match="has a rule"):
+    with pytest.raises(skeleton.SkeletonError, match="already has a rule"):
         skeleton.create_rule("amp/one", *rooms)
 
 
