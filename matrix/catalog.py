@@ -43,7 +43,7 @@ ORIGINS = {  # the origin of a failure -> its meaning
 LEVELS = {  # the level of a `scan` finding -> its meaning
     "error": "it raises an error, trains incorrectly or measures the wrong thing",
     "warning": "it does so under a condition that occurs in practice",
-    "note": "its effect is small, or reading the code cannot decide",
+    "note": "its effect is small, or the code alone does not show whether it occurs",
 }
 FILL_IN = "FILL IN"  # marks the lines of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
@@ -471,11 +471,15 @@ def _rule(table: dict[str, Any]) -> list[str]:
 
 
 def _when(table: dict[str, Any]) -> list[str]:
-    return [] if "rule" in table else ["without `rule`, nothing reads it"]
+    return [] if "rule" in table else ["without `rule`, this key has no effect"]
 
 
 def _retired(table: dict[str, Any]) -> list[str]:
-    return ["`rule` is still there; delete it, its rule and its cases"] if "rule" in table else []
+    return (
+        ["`rule` is still in the header; delete the key, the rule and its cases"]
+        if "rule" in table
+        else []
+    )
 
 
 def _affected(table: dict[str, Any]) -> list[str]:
@@ -506,7 +510,7 @@ def _requires_on(table: dict[str, Any]) -> list[str]:
 
 def _right_requires(table: dict[str, Any]) -> list[str]:
     if "right" not in table:
-        return ["without `right`, nothing needs it"]
+        return ["without `right`, this key has no effect"]
     if _is_specifier(table["right_requires"]):
         return []
     return [f"{table['right_requires']!r} is not a PEP 440 specifier"]
@@ -515,7 +519,7 @@ def _right_requires(table: dict[str, Any]) -> list[str]:
 def _choice(table: dict[str, Any]) -> list[str]:
     if {"right", "use"} <= set(table):
         return []
-    return ["there is nothing to choose: it needs both `right` and `use`"]
+    return ["there is nothing to choose unless the header has both `right` and `use`"]
 
 
 def _stand_in(table: dict[str, Any]) -> list[str]:

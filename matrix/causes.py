@@ -143,13 +143,13 @@ def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
         names[group.name] = group
         for cause in group.causes:
             if group.texts and not (cause.see or cause.source or cause.wrong):
-                problem = "it has neither `see` nor `source` nor `wrong`: nothing shows it"
+                problem = "it has no `see`, `source` or `wrong`, so nothing shows it"
                 wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if bool(cause.wrong) != bool(cause.right) or (cause.wrong and not group.texts):
                 problem = "`wrong` and `right` belong together, in a message with `texts`"
                 wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if cause.requires and not cause.wrong:
-                problem = "`requires` is about the lines under `wrong`, and there are none"
+                problem = "`requires` applies to the lines under `wrong`, but there are none"
                 wrong.append(_at(group.path, cause.line, f"{group.title!r}: {problem}"))
             if not cause.see:
                 continue

@@ -162,7 +162,7 @@ class Result:
                 f": {self.detail}" if self.detail else ""
             )
         if self.verdict == "reproduced" and self.popular_fix == "":
-            return "popular_fix works here, but it is listed as one that does not"
+            return "popular_fix helps here, but the header says that it does not"
         return self.detail
 
 

@@ -23,14 +23,14 @@ def memory(*sizes: str) -> str:
     asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
     if asked > total:
         return (
-            f"{asking} were requested at once, more than the GPU's {whole}: "
-            "look at the shapes in the line that raises."
+            f"one allocation of {asking} is more than the {whole} of the GPU: "
+            "look at the shapes in the line that raises the error."
         )
     # printed sizes are rounded to two decimals
     if unused >= 0.99 * asked and unused > 0.1 * (tensors + unused):
         return (
             f"fragmentation: PyTorch has reserved far more than the {held} that tensors hold, "
-            f"and no piece of it is as large as {asking}. Set PYTORCH_CUDA_ALLOC_CONF="
+            f"but no free block is as large as {asking}. Set PYTORCH_CUDA_ALLOC_CONF="
             "expandable_segments:True (max_split_size_mb:128 before torch 2.1)."
         )
     if total - free - tensors - unused > 0.5 * total:
@@ -39,8 +39,8 @@ def memory(*sizes: str) -> str:
             "other processes hold most of the GPU (nvidia-smi)."
         )
     return (
-        f"tensors hold {held} of {whole}, and {asking} more do not fit: it is not fragmentation, "
-        "so fewer or smaller tensors have to be alive at this line."
+        f"tensors hold {held} of {whole}, so another {asking} do not fit (it is not fragmentation)"
+        ": keep fewer or smaller tensors alive at this line."
     )
 
 
@@ -60,8 +60,8 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
     if 0 < actual < wanted and wanted % actual == 0 and n % (wanted // actual) == 0:
         samples = n * actual // wanted
         return (
-            f"{n} rows of {actual} numbers are also {samples} of {wanted}. With a batch of "
-            f"{samples} a flatten is missing: x.flatten(1); with a batch of {n} the layer needs "
+            f"{n} rows of {actual} numbers could also be {samples} of {wanted}. If the batch size "
+            f"is {samples}, x.flatten(1) is missing. If the batch size is {n}, the layer needs "
             f"in_features={actual}."
         )
     common = math.gcd(actual, wanted)
@@ -74,8 +74,8 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
             "AdaptiveAvgPool2d before the flatten."
         )
     return (
-        f"each row has {actual} numbers and the layer was made for {wanted}: "
-        f"in_features={actual}, or another layer before it."
+        f"each row has {actual} numbers, but the layer was made for {wanted}: "
+        f"set in_features={actual}, or change the layer before it."
     )
 
 
@@ -86,13 +86,13 @@ def two_shapes(target: str, input: str) -> str:
         for dim in reversed(range(len(longer))):
             if longer[dim] == 1 and longer[:dim] + longer[dim + 1 :] == shorter:
                 return (
-                    f"the {more} has one more dimension, of size 1: "
+                    f"the {more} has an extra dimension of size 1: use "
                     f"{more}.squeeze({dim}) or {less}.unsqueeze({dim})."
                 )
     if len(b) > 1 and b[:1] + b[2:] == a:
         return (
-            f"the input has {b[1]} numbers where the target has one: if that is a class index, "
-            "cross_entropy takes it as it is, and other losses need it one-hot."
+            f"the input has {b[1]} numbers for each number of the target. If the target contains "
+            "class indices, cross_entropy accepts it directly, and other losses need it one-hot."
         )
     return ""
 
@@ -103,10 +103,10 @@ def parameter(name: str, saved: str, current: str) -> str:
     both = f"{name} is {_shown(a)} in the checkpoint and {_shown(b)} in the model"
     if 0 < len(a) <= 2 and a[1:] == b[1:]:
         return (
-            f"{both}: a different number of classes or tokens. Build the model with {a[0]}, or "
-            "leave the layer out of the state dict and train it again."
+            f"{both}: the number of classes or tokens differs. Build the model with {a[0]}, or "
+            "remove the layer from the state dict and train it again."
         )
-    return f"{both}: the saved model was built with other sizes."
+    return f"{both}: the saved model was built with different sizes."
 
 
 def stacked(first: str, other: str, at: str) -> str:
@@ -114,14 +114,14 @@ def stacked(first: str, other: str, at: str) -> str:
     a, b = _sizes(first), _sizes(other)
     if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
         return (
-            f"the channels differ, {a[0]} in sample 0 and {b[0]} in sample {at}: some images are "
-            'gray or transparent. Load every image with image.convert("RGB").'
+            f"the number of channels is {a[0]} in sample 0, but {b[0]} in sample {at}: some images "
+            'are grayscale or transparent. Load every image with image.convert("RGB").'
         )
     if len(a) == len(b) and a:
         dims = [dim for dim in range(len(a)) if a[dim] != b[dim]]
         return (
             f"sample {at} differs from sample 0 in dim {', '.join(map(str, dims))}: resize or crop "
-            "to one size, or pad in a collate_fn."
+            "the samples to one size, or pad them in a collate_fn."
         )
     return ""
 
@@ -131,9 +131,9 @@ def channels(weight: str, input: str, wanted: str, given: str) -> str:
     sizes, spatial = _sizes(input), len(_sizes(weight)) - 2
     if len(sizes) == spatial + 2 and sizes[-1] == int(wanted):
         order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
-        return f"the channels come last in {_shown(sizes)}: x.permute({order}).contiguous()."
+        return f"the channels come last in {_shown(sizes)}: use x.permute({order}).contiguous()."
     if (wanted, given) in (("3", "1"), ("3", "4")):
-        return 'gray or transparent images: load them with image.convert("RGB").'
+        return 'the images are grayscale or transparent: load them with image.convert("RGB").'
     return ""
 
 
@@ -143,10 +143,12 @@ def batches(given: str, wanted: str) -> str:
     if b and a > b and a % b == 0:
         return (
             f"{a} = {a // b} x {b}: each sample became {a // b} rows of the input. "
-            "x.flatten(1) keeps the batch, view(-1, n) does not."
+            "x.flatten(1) keeps the batch dimension; view(-1, n) does not."
         )
     if a and b > a and b % a == 0:
-        return f"{b} = {b // a} x {a}: each sample has {b // a} targets: flatten both the same way."
+        return (
+            f"{b} = {b // a} x {a}: each sample has {b // a} targets: flatten both in the same way."
+        )
     return ""
 
 
@@ -160,14 +162,14 @@ def elements(shape: str, size: str) -> str:
         return ""
     if product and n == 3 * product:
         return (
-            "the input has 3 times as many numbers as the shape, as an image with three channels "
-            "in place of one: convert('L'), or x[..., 0]."
+            "the input has 3 times as many numbers as the shape, like an image with three "
+            "channels instead of one: use convert('L') or x[..., 0]."
         )
     rest = product // sizes[0] if sizes and sizes[0] else 0
     if rest > 1 and 0 < n < product and n % rest == 0:
         return (
-            f"the input has {n // rest} rows of {rest} numbers, and the shape names {sizes[0]}: "
-            "write -1 in place of the first number if it is the batch size."
+            f"the input has {n // rest} rows of {rest} numbers, but the shape names {sizes[0]}: "
+            "if the first number is the batch size, write -1 instead."
         )
     return ""
 

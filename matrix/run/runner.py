@@ -123,7 +123,7 @@ class Process:
         if message is None:
             words = self.last_words()
             if "No module named 'torch'" in words:
-                words += "; name an interpreter that has torch with --python PATH"
+                words += "; with --python PATH, name an interpreter that has torch"
             raise RunnerError(f"{self.python}: {words}")
         self.ready = True
         return {key: value for key, value in message.items() if key not in ("event", "token")}
@@ -273,7 +273,7 @@ class Worker:
         while answer := self.receive(deadline):
             process, message = answer
             if message is None:
-                why = f"the worker died while it probed {device}: {process.last_words()}"
+                why = f"the worker died while probing {device}: {process.last_words()}"
                 raise RunnerError(f"{self.python}: {why}")
             if message.get("job") == number:
                 state = message.get("value")

@@ -34,7 +34,7 @@ def fixed(
         raise NotFixed(f"{path}: {error}") from None
     newline = "\r\n" if "\r\n" in text else "\n"
     if text.replace(newline, "").count("\n") or "\r" in text.replace("\r\n", ""):
-        raise NotFixed(f"{path}: its lines end in different ways")
+        raise NotFixed(f"{path}: its line endings are not uniform")
     before = text.replace(newline, "\n")
     findings_before = _found(before, rules, path)
     if not set(findings) <= set(findings_before):

@@ -158,7 +158,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
     except (RecursionError, MemoryError):
         why = "nested too deeply"
     except TooLong:
-        why = f"checking it took more than {SECONDS:g} s; only what was found by then is shown"
+        why = f"checking it took more than {SECONDS:g} s; only the findings until then are shown"
     except RuleError as error:
         why = f"{error}: please report it"
     return path, findings, why

@@ -75,7 +75,7 @@ class Copy:
         if self.newer:
             return "newer than this tool" + (", you edited" if self.edited else "")
         if self.theirs is None:
-            return "gone upstream" + (", you edited" if self.edited else "")
+            return "removed upstream" + (", you edited" if self.edited else "")
         if self.edited:
             return "both" if self.moved else "you edited"
         return "upstream moved on" if self.moved else "unchanged"
@@ -130,7 +130,7 @@ class Copy:
                 if digest(text) == self.sha:
                     return text
         raise VendorError(
-            f"{self.path}: the text it was made from (torch-repros {self.version}) is missing or "
+            f"{self.path}: its original text (torch-repros {self.version}) is missing or "
             f"damaged: restore {KEPT}/{self.sha}.orig from version control, or compare by hand"
         )
 

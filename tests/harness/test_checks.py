@@ -74,7 +74,9 @@ def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
     planted.write_text(source.replace("# rule =", '# retired = "why"\n# rule ='), encoding="utf-8")
     (problem,) = project.lint()
     assert f"{id}.py:" in problem
-    assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
+    assert problem.endswith(
+        "retired: `rule` is still in the header; delete the key, the rule and its cases"
+    )
 
 
 FINDS = """\

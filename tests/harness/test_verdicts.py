@@ -144,7 +144,7 @@ def test_a_control_that_fails_is_broken_with_the_text_that_was_seen(reproducer):
 def test_a_popular_fix_that_helps_once_helps(reproducer):
     helps = judged(reproducer, [outcome("boom")] * 2, None, [outcome("still"), outcome()])
     assert helps.popular_fix == ""
-    assert helps.surprise == "popular_fix works here, but it is listed as one that does not"
+    assert helps.surprise == "popular_fix helps here, but the header says that it does not"
     assert judged(reproducer, [outcome("boom")], None, [outcome("still")]).popular_fix == "still"
 
 

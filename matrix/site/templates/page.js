@@ -181,12 +181,12 @@ const READINGS = {
   memory(...given) {
     const [asked, total, free, tensors, unused] = [0, 2, 4, 6, 8].map((at) => bytes(given[at], given[at + 1]));
     const [asking, whole, , held] = [0, 2, 4, 6].map((at) => `${given[at]} ${given[at + 1]}`);
-    if (asked > total) return `${asking} were requested at once, more than the GPU's ${whole}: look at the shapes in the line that raises.`;
+    if (asked > total) return `one allocation of ${asking} is more than the ${whole} of the GPU: look at the shapes in the line that raises the error.`;
     if (unused >= 0.99 * asked && unused > 0.1 * (tensors + unused)) {
-      return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, and no piece of it is as large as ${asking}. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
+      return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, but no free block is as large as ${asking}. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
     }
     if (total - free - tensors - unused > 0.5 * total) return `tensors of this process hold only ${held} of ${whole}: other processes hold most of the GPU (nvidia-smi).`;
-    return `tensors hold ${held} of ${whole}, and ${asking} more do not fit: it is not fragmentation, so fewer or smaller tensors have to be alive at this line.`;
+    return `tensors hold ${held} of ${whole}, so another ${asking} do not fit (it is not fragmentation): keep fewer or smaller tensors alive at this line.`;
   },
   memory_reserved(...given) {
     const unused = Math.max(0, bytes(...given.slice(8)) - bytes(...given.slice(4, 6)));
@@ -196,65 +196,65 @@ const READINGS = {
     const [n, given, wanted] = numbers.map(Number);
     if (0 < given && given < wanted && wanted % given === 0 && n % (wanted / given) === 0) {
       const samples = (n * given) / wanted;
-      return `${n} rows of ${given} numbers are also ${samples} of ${wanted}. With a batch of ${samples} a flatten is missing: x.flatten(1); with a batch of ${n} the layer needs in_features=${given}.`;
+      return `${n} rows of ${given} numbers could also be ${samples} of ${wanted}. If the batch size is ${samples}, x.flatten(1) is missing. If the batch size is ${n}, the layer needs in_features=${given}.`;
     }
     const common = greatest(given, wanted);
     const sides = [given, wanted].map((number) => Math.floor(Math.sqrt(number / Math.max(1, common))));
     if (Math.min(common, ...sides) > 1 && same(sides.map((side) => side ** 2 * common), [given, wanted])) {
       return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: if these are feature maps, the images do not have the size that the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
     }
-    return `each row has ${given} numbers and the layer was made for ${wanted}: in_features=${given}, or another layer before it.`;
+    return `each row has ${given} numbers, but the layer was made for ${wanted}: set in_features=${given}, or change the layer before it.`;
   },
   two_shapes(target, input) {
     const [a, b] = [sizesOf(target), sizesOf(input)];
     for (const [one, other, more, less] of [[b, a, "input", "target"], [a, b, "target", "input"]]) {
       for (let dim = one.length - 1; dim >= 0; dim--) {
-        if (one[dim] === 1 && same(without(one, dim), other)) return `the ${more} has one more dimension, of size 1: ${more}.squeeze(${dim}) or ${less}.unsqueeze(${dim}).`;
+        if (one[dim] === 1 && same(without(one, dim), other)) return `the ${more} has an extra dimension of size 1: use ${more}.squeeze(${dim}) or ${less}.unsqueeze(${dim}).`;
       }
     }
-    if (b.length > 1 && same(without(b, 1), a)) return `the input has ${b[1]} numbers where the target has one: if that is a class index, cross_entropy takes it as it is, and other losses need it one-hot.`;
+    if (b.length > 1 && same(without(b, 1), a)) return `the input has ${b[1]} numbers for each number of the target. If the target contains class indices, cross_entropy accepts it directly, and other losses need it one-hot.`;
     return "";
   },
   parameter(name, saved, current) {
     const [a, b] = [sizesOf(saved), sizesOf(current)];
     const both = `${name} is ${shown(a)} in the checkpoint and ${shown(b)} in the model`;
-    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: a different number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it again.`;
-    return `${both}: the saved model was built with other sizes.`;
+    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: the number of classes or tokens differs. Build the model with ${a[0]}, or remove the layer from the state dict and train it again.`;
+    return `${both}: the saved model was built with different sizes.`;
   },
   stacked(first, other, at) {
     const [a, b] = [sizesOf(first), sizesOf(other)];
     if (a.length === 3 && b.length === 3 && same(a.slice(1), b.slice(1)) && [a[0], b[0]].every((count) => [1, 3, 4].includes(count))) {
-      return `the channels differ, ${a[0]} in sample 0 and ${b[0]} in sample ${at}: some images are gray or transparent. Load every image with image.convert("RGB").`;
+      return `the number of channels is ${a[0]} in sample 0, but ${b[0]} in sample ${at}: some images are grayscale or transparent. Load every image with image.convert("RGB").`;
     }
     if (!a.length || a.length !== b.length) return "";
     const dims = a.map((_, dim) => dim).filter((dim) => a[dim] !== b[dim]);
-    return `sample ${at} differs from sample 0 in dim ${dims.join(", ")}: resize or crop to one size, or pad in a collate_fn.`;
+    return `sample ${at} differs from sample 0 in dim ${dims.join(", ")}: resize or crop the samples to one size, or pad them in a collate_fn.`;
   },
   channels(weight, input, wanted, given) {
     const [sizes, spatial] = [sizesOf(input), sizesOf(weight).length - 2];
     if (sizes.length === spatial + 2 && sizes.at(-1) === Number(wanted)) {
       const order = [0, spatial + 1, ...sizes.slice(2).map((_, at) => at + 1)];
-      return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).contiguous().`;
+      return `the channels come last in ${shown(sizes)}: use x.permute(${order.join(", ")}).contiguous().`;
     }
-    return wanted === "3" && ["1", "4"].includes(given) ? 'gray or transparent images: load them with image.convert("RGB").' : "";
+    return wanted === "3" && ["1", "4"].includes(given) ? 'the images are grayscale or transparent: load them with image.convert("RGB").' : "";
   },
   elements(shape, size) {
     const sizes = (shape.match(/-?\d+/g) || []).map(Number);
     const [product, n] = [Math.abs(sizes.reduce((all, one) => all * one, 1)), Number(size)];
     if (sizes.includes(-1)) return product && n % product ? `${n} is not a multiple of ${product}, the product of the other numbers.` : "";
     if (product && n === 3 * product) {
-      return "the input has 3 times as many numbers as the shape, as an image with three channels in place of one: convert('L'), or x[..., 0].";
+      return "the input has 3 times as many numbers as the shape, like an image with three channels instead of one: use convert('L') or x[..., 0].";
     }
     const rest = sizes[0] ? product / sizes[0] : 0;
     if (rest > 1 && 0 < n && n < product && n % rest === 0) {
-      return `the input has ${n / rest} rows of ${rest} numbers, and the shape names ${sizes[0]}: write -1 in place of the first number if it is the batch size.`;
+      return `the input has ${n / rest} rows of ${rest} numbers, but the shape names ${sizes[0]}: if the first number is the batch size, write -1 instead.`;
     }
     return "";
   },
   batches(given, wanted) {
     const [a, b] = [Number(given), Number(wanted)];
-    if (b && a > b && a % b === 0) return `${a} = ${a / b} x ${b}: each sample became ${a / b} rows of the input. x.flatten(1) keeps the batch, view(-1, n) does not.`;
-    if (a && b > a && b % a === 0) return `${b} = ${b / a} x ${a}: each sample has ${b / a} targets: flatten both the same way.`;
+    if (b && a > b && a % b === 0) return `${a} = ${a / b} x ${b}: each sample became ${a / b} rows of the input. x.flatten(1) keeps the batch dimension; view(-1, n) does not.`;
+    if (a && b > a && b % a === 0) return `${b} = ${b / a} x ${a}: each sample has ${b / a} targets: flatten both in the same way.`;
     return "";
   },
 };

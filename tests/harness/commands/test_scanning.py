@@ -185,7 +185,7 @@ def test_a_file_that_cannot_be_fixed_is_named_and_still_found(project):
     (project / "train.py").write_bytes(BAD.replace("\n", "\r\n", 1).encode())
     result = call("scan", "train.py", "--fix", "--write")
     assert result.exit_code == 1
-    assert "not fixed: train.py: its lines end in different ways" in result.output
+    assert "not fixed: train.py: its line endings are not uniform" in result.output
 
 
 @pytest.mark.parametrize("form", ["sarif", "github"])

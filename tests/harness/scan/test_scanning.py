@@ -237,7 +237,7 @@ def test_a_file_that_takes_too_long_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setattr(scanning, "SECONDS", -1.0)
     found, ((path, why),) = scan(tmp_path)
     assert (found, path.name) == ([], "a.py")
-    assert why == "checking it took more than -1 s; only what was found by then is shown"
+    assert why == "checking it took more than -1 s; only the findings until then are shown"
 
 
 def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):

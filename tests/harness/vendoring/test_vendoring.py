@@ -277,7 +277,7 @@ def test_a_fix_that_upstream_dropped_is_said_to_be_gone(folder):
     (originals.ROOT / "reference_fixes/amp.py").unlink()
     done = call("vendored", folder)
     assert done.exit_code == 8
-    assert "amp.py: gone upstream" in done.output
+    assert "amp.py: removed upstream" in done.output
 
 
 @pytest.mark.parametrize("name", ["amp.py", copies.KEPT])
