@@ -79,7 +79,11 @@ def test_requirements_give_a_reason(root):
         ({"messages": '"text"'}, 14, "messages: 'text' is not a list of strings"),
         ({"title": "3"}, 6, "title: 3 is not a string"),
         ({"title": '" "'}, 6, "title: ' ' is blank"),
-        ({"retired": '"why"', "rule": '"note"'}, 14, "retired: `rule` is still there; delete it"),
+        (
+            {"retired": '"why"', "rule": '"note"'},
+            14,
+            "retired: `rule` is still in the header; delete the key",
+        ),
         ({"timeout": "0"}, 14, "timeout: 0 is not a number of seconds from 0.001 to 600"),
         ({"timeout": "true"}, 14, "timeout: True is not a number of seconds"),
         ({"timeout": "inf"}, 14, "timeout: inf is not a number of seconds"),

@@ -119,7 +119,7 @@ causes = [
 
 def test_a_cause_that_no_run_has_shown_needs_a_source(problems):
     (problem,) = problems(NOT_RUN)
-    assert problem.startswith("training.toml:7: 'a': it has neither `see` nor `source`")
+    assert problem.startswith("training.toml:7: 'a': it has no `see`, `source` or `wrong`")
     assert problems(NOT_RUN.replace('"look" }', '"look", source = "https://example.org" }')) == []
     assert problems(NOT_RUN.replace('"look" }', '"look", wrong = "1 / 0", right = "1" }')) == []
 
@@ -129,7 +129,7 @@ def test_a_cause_that_no_run_has_shown_needs_a_source(problems):
     [
         ('wrong = "1 / 0"', "`wrong` and `right` belong together"),
         ('right = "1"', "`wrong` and `right` belong together"),
-        ('requires = ">=2.0"', "`requires` is about the lines under `wrong`"),
+        ('requires = ">=2.0"', "`requires` applies to the lines under `wrong`"),
         ('wrong = "1 / 0", right = "1", requires = "2"', "requires: '2' is not"),
     ],
 )

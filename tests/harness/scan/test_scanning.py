@@ -260,7 +260,7 @@ def test_a_file_that_reaches_the_limit_keeps_what_was_found_before(tmp_path, mon
     (tmp_path / "a.py").write_text("import torch\n", encoding="utf-8")
     (finding,), ((_, why),) = scan(tmp_path)
     assert finding.what == "is found"
-    assert "only what was found by then is shown" in why
+    assert "only the findings until then are shown" in why
 
 
 def copies(number):
@@ -432,7 +432,7 @@ def test_a_file_with_two_kinds_of_line_ends_is_left_alone(tmp_path):
     path = tmp_path / "train.py"
     path.write_bytes(BAD.replace("\n", "\r\n", 1).encode())
     found, _ = scan(path)
-    with pytest.raises(fixing.NotFixed, match="end in different ways"):
+    with pytest.raises(fixing.NotFixed, match="line endings are not uniform"):
         fixing.fixed(path, found, RULES)
 
 
