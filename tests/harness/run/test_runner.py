@@ -144,7 +144,7 @@ EXPECTATIONS = {  # id -> (the value of reproduce(), affected, popular_fix or No
     "broken_not_reproduced": ("thud", ">=1.13", None, "broken, but its header says reproduced"),
     "broken_not_absent": ("thud", "never", None, "broken, but its header says absent"),
     "fix_does_not_help": ("boom", ">=1.13", STAYS, ""),
-    "fix_helps": ("boom", ">=1.13", HELPS, "popular_fix works here, but it is listed"),
+    "fix_helps": ("boom", ">=1.13", HELPS, "popular_fix helps here, but the header says"),
     "fix_fails": ("boom", ">=1.13", FAILS, "popular_fix() raised KeyError"),
     "fix_not_judged_where_absent": (None, "never", HELPS, ""),
 }
@@ -474,7 +474,7 @@ def test_an_interpreter_without_torch_is_one_clear_error(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     with pytest.raises(
-        runner.RunnerError, match="No module named 'torch'; name an .* with --python PATH"
+        runner.RunnerError, match="No module named 'torch'; with --python PATH, name an .*"
     ):
         runner.Worker(str(tmp_path / "venv/bin/python"), ("cpu",))
 
