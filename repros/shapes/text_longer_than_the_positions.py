@@ -38,9 +38,10 @@ addition then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp
 No positions were trained beyond that number, so cut the tokens together with their mask and, if
 each token has a label, their labels. A Hugging Face tokenizer does this with truncation=True and
 max_length (docs: pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep
-the whole text, split it into pieces. If the batch is the second dimension, cut the first dimension.
-Positions that are sines and cosines have no limit: compute more of them, with a larger max_seq_len
-(SamLynnEvans/Transformer#14).
+the whole text, split it into pieces. A model that generates text needs the last tokens instead,
+tokens[:, -longest:]. With the first tokens, it predicts the same token again and again, without an
+error. If the batch is the second dimension, cut the first dimension. Positions that are sines and
+cosines have no limit: compute more of them, with a larger max_seq_len (SamLynnEvans/Transformer#14).
 """
 
 import torch

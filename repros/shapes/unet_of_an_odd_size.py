@@ -46,7 +46,8 @@ connection instead, as in nikhilroxtomar/Retina-Blood-Vessel-Segmentation-in-PyT
 error in the model, but the output is smaller than the mask. If the sizes differ by a factor of two,
 the decoder uses the wrong skip connection, and padding only hides this mistake. If the convolutions
 have no padding, the sizes differ by more: crop the skip connection at its center, as in the
-original U-Net. A volume has a third size: use shape[-3:] and pad the depth as well.
+original U-Net. A volume has a third size: use shape[-3:] and pad the depth as well. A signal
+has only one size, and shape[-2:] includes its channels: pad by (0, side) alone.
 """
 
 import torch
