@@ -56,7 +56,7 @@ def _lines(reproducer: Reproducer) -> Iterator[str]:
             line = f"from {reproducer.fix_module} import {reproducer.fix_function}"
             yield at("use" if reproducer.use else "fix", f"`use` has no `{line}`")
     except SyntaxError as error:
-        yield at("right", f"not Python: {error.msg} in line {error.lineno}")
+        yield at("right", f"not Python: {error.msg} on line {error.lineno}")
         return
     if reproducer.fix_module and reproducer.fix_function in _called(reproducer.right):
         yield at(

@@ -199,7 +199,7 @@ def _snippet(reproducer: Reproducer) -> list[str]:
     try:
         missing = not_run(reproducer, reproducer.tree) if reproducer.tree.body else []
     except SyntaxError as error:
-        return [f"{where}: not Python: {error.msg} in line {error.lineno}"]
+        return [f"{where}: not Python: {error.msg} on line {error.lineno}"]
     problems = [f"{where}: {what} is not in the code that is run" for what in missing]
     if reproducer.wrong.strip() == "pass":
         problems.append(f"{where}: it does nothing")

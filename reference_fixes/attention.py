@@ -53,7 +53,7 @@ def attention_mask(
         queries: the number of queries, if it differs from the number of keys.
         causal: if True, query n attends only to keys 0 to n.
         bias: a floating-point tensor to add to the scores, as in ALiBi. It must be expandable to
-            the mask's shape, and -inf hides a key. The bias receives gradients. In an encoder, a
+            the mask's shape. A value of -inf hides the key. The bias receives gradients. In an encoder, a
             bias requires without_fast_path().
         dtype: the dtype of the queries.
 

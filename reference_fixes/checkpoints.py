@@ -175,8 +175,7 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
-    """Raises if only one side is a DTensor, before copy_() fails with some values already
-    loaded."""
+    """Raises if only one of the tensors is a DTensor. Otherwise, copy_() would fail half-way."""
     here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
     if here and not there:
         raise ValueError(

@@ -377,8 +377,8 @@ def check_gradients(
         ignore: fnmatch patterns for the parameters that need no gradient. They are compared with
             the names in model.named_parameters(). For example, "*.k_proj.bias", or the names of
             experts that a batch does not reach.
-        scaled: True if a GradScaler is in use. The scaler skips steps with inf and NaN gradients,
-            so they pass the check.
+        scaled: True if a GradScaler is in use. The scaler skips steps with inf or NaN gradients,
+            so such gradients pass the check.
 
     Call it after backward(), or let the optimizer call it (torch 2.0 or newer):
     optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, the

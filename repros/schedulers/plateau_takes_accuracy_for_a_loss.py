@@ -27,8 +27,8 @@
 # ///
 """The rate is divided by ten after every few epochs, although the model improves in each epoch.
 
-By default, a metric improves when it falls (docs: ReduceLROnPlateau), so with step(accuracy) the
-first, worst epoch still counts as the best. The same happens with mode="max" and a loss. If you
+By default, a lower metric counts as better (docs: ReduceLROnPlateau), so with step(accuracy) the
+first, worst epoch remains the best. The same happens with mode="max" and a loss. If you
 pass -accuracy instead (eecn/Hyperspectral-Classification#19), an accuracy that stays constant never
 lowers the rate (popular fix). The default threshold is relative, and for a value below 0 it counts
 an equal value as an improvement. For a loss that can be below 0, pass threshold_mode="abs". The

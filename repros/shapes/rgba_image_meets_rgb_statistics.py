@@ -34,8 +34,8 @@ call convert("RGB"), as ImageFolder does, never return such an image (pytorch/ex
 
 The slice keeps the colors that transparent pixels have in the file. It is wrong for a JPEG with
 four channels, which is CMYK. A PNG can also have a palette, or gray and alpha
-(pillow.readthedocs.io: Concepts), so convert("RGB") is safer if you read the file yourself. If a
-batch fails, the channels are dimension 1: use images[:, :3].
+(pillow.readthedocs.io: Concepts), so convert("RGB") is safer if you read the file yourself. In a
+batch, the channels are dimension 1: use images[:, :3].
 """
 
 import torch

@@ -136,7 +136,7 @@ def _is_key(part: ast.expr) -> bool:
 
 
 def _is_built_from_file(code: Code, load: ast.Call) -> bool:
-    """True if the file also contains the model's configuration, so its keys match the model."""
+    """True if the model is built from a configuration in the same file."""
     return any(
         constant(subscript.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
         for subscript in code.within(code.function(load), ast.Subscript)

@@ -38,7 +38,7 @@ def validation_counts_padding(code: Code) -> Iterator[Hit]:
 
 
 def _evaluates(code: Code, sampler: ast.Call, dataset: ast.expr) -> bool:
-    """True if a name of the dataset or sampler suggests evaluation, and none suggests training."""
+    """True if the name of the dataset or of the sampler suggests evaluation, not training."""
     if is_fragment(code):
         return constant(argument(sampler, 3, "shuffle")) is False
     names = [last_name(dataset)]

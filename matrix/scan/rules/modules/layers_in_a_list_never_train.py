@@ -114,7 +114,7 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
 
 
 def _is_read(code: Code, owner: ast.ClassDef, name: str) -> bool:
-    """True if the code reads the name outside of no_grad(), unlike the name of a teacher model."""
+    """True if the code reads the name outside no_grad(). A teacher model is only read inside."""
     return any(
         isinstance(use, ast.Attribute)
         and isinstance(use.ctx, ast.Load)

@@ -86,7 +86,7 @@ def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
 
 
 def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
-    """True if this file shows that the number is 1, for example by an unchanged default."""
+    """True if the scanned file shows that the number is 1, for example because the default is 1."""
     value = code.value(number)
     if constant(value) == 1:
         return True

@@ -33,7 +33,7 @@ def _step(index: ast.expr) -> int:
 
 
 def _dimension(indices: list[ast.expr], n: int) -> int:
-    """The tensor dimension that index n selects from, as a negative number after an ellipsis."""
+    """The dimension that index n selects from. It is negative if the index follows an ellipsis."""
     used = [not (isinstance(each, ast.Constant) and each.value is None) for each in indices]
     if any(_is_ellipsis(each) for each in indices[:n]):
         return -sum(used[n:])
