@@ -122,6 +122,7 @@ class Site:
         yield "details.js", f"const DETAILS = {_json(details(self.shown))};\n"
         for failure in self.failures:
             yield from self.files_of(failure)
+        yield from self.lists()
         for group in self.groups:
             yield self.message(group)
         for checklist in checklists.load():
@@ -163,6 +164,30 @@ class Site:
             groups=self.groups,
             checklists=checklists.load(),
             ranged=_ranged(self.environment),
+        )
+
+    def lists(self) -> Iterator[tuple[str, str]]:
+        """The pages that list all checklists and all messages."""
+        every = checklists.load()
+        yield self.page(
+            "list.html",
+            "diagnose/index.html",
+            "What to check if a training raises no error - torch-repros",
+            f"{len(every)} checklists for vague symptoms, from a loss that does not fall to memory "
+            "that grows. Each check is a few lines of code.",
+            heading="No error, but something is wrong?",
+            lead="Each checklist has a few checks in code, and explains what each result means.",
+            links=[(f"{checklist.name}.html", checklist.title) for checklist in every],
+        )
+        yield self.page(
+            "list.html",
+            "messages/index.html",
+            "PyTorch's error messages and their causes - torch-repros",
+            f"{len(self.groups)} error messages of PyTorch training, each with its possible causes "
+            "and a check for each cause.",
+            heading="Error messages and their causes",
+            lead="Each message has a page with its possible causes, and a check for each cause.",
+            links=[(f"{group.name}.html", group.title) for group in self.groups],
         )
 
     def files_of(self, failure: Failure) -> Iterator[tuple[str, str]]:

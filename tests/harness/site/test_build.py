@@ -341,6 +341,17 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
 
 
 @pytest.mark.xdist_group("whole")
+def test_two_pages_list_all_messages_and_all_checklists(whole):
+    start = (whole / "index.html").read_text(encoding="utf-8")
+    for folder in ("messages", "diagnose"):
+        page = (whole / folder / "index.html").read_text(encoding="utf-8")
+        linked = re.findall(r'<li><a href="([^"/]+)">', page)
+        assert len(linked) > 30
+        assert {*linked, "index.html"} == {path.name for path in (whole / folder).glob("*.html")}
+        assert f'href="{folder}/index.html"' in start
+
+
+@pytest.mark.xdist_group("whole")
 def test_a_file_to_run_is_the_reproducer_and_a_fix_is_the_fix(whole):
     for name, folder in (("bugs/amp/unscale_twice.py", "repros"), ("fixes/amp.py", "")):
         path = catalog.ROOT / name.replace("bugs", folder).replace("fixes", "reference_fixes")
