@@ -52,6 +52,14 @@ EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a l
 STARTS = EDGES + ">"  # the start of a quotation
 RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # the edge of a box or a Markdown fence
 CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u2033"}
+ENTITIES = {  # HTML in text that was copied from the source of a page; the ampersand comes last
+    "&nbsp;": " ",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+    "&#39;": "'",
+    "&amp;": "&",
+}
 # The separators of str.split(), which differ from JavaScript's \s:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
@@ -108,6 +116,7 @@ JS_DATA = {
     "starts": STARTS,
     "rule": RULE,
     "curly": CURLY,
+    "entities": ENTITIES,
     "traceback": TRACEBACK,
     "frame": FRAME,
     "library": LIBRARY,
@@ -269,6 +278,9 @@ def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str |
     """Returns the non-empty lines, and the prefix of a line that continues in the next part."""
     lines = []
     part = part if part.isascii() else part.translate(_STRAIGHT)
+    if "&" in part:
+        for entity, sign in ENTITIES.items():
+            part = part.replace(entity, sign)
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
     for number, text in enumerate(raw, 1):
         text, ends = " ".join(text.split()), number < len(raw)

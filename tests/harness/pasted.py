@@ -72,6 +72,7 @@ NAMED = [
 ]
 
 CURLY = "cannot pin \u2018torch.FloatTensor\u2019 only dense CPU tensors can be pinned"
+HTML = "cannot pin&nbsp;&#39;torch.FloatTensor&#39; only dense CPU tensors&nbsp;can be pinned"
 FP16 = "ValueError: Attempting to unscale FP16 gradients."
 LIBRARY = '  File "/opt/conda/lib/python3.10/site-packages/torch/optim/sgd.py", line 7, in step\n    x()\n'
 EPOCHS = "epoch 1\n" * 200

@@ -37,7 +37,7 @@ TEXTS = (
     + [text for text, _ in pasted.TRACEBACKS + pasted.READ]
     + pasted.NOT_READ
     + pasted.NAMED
-    + [pasted.CURLY]
+    + [pasted.CURLY, pasted.HTML]
 )
 PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradients."
 

@@ -4,10 +4,11 @@
 // find() and its helpers work like matrix/explain/explain.py, with its patterns, which are part of the page's data.
 // A test compares the answers of both.
 
-function clean(text, { escapes, prefix, blanks, edges, starts, rule, curly }) {
+function clean(text, { escapes, prefix, blanks, edges, starts, rule, curly, entities }) {
   const launcher = new RegExp(prefix);
   const ruled = new RegExp(rule);
   for (const [straight, signs] of Object.entries(curly)) text = text.replace(new RegExp(`[${signs}]`, "g"), straight);
+  for (const [entity, sign] of Object.entries(entities)) text = text.replaceAll(entity, sign);
   const blank = new RegExp(blanks, "g");
   const lines = [];
   let start = 0;

@@ -21,6 +21,7 @@ from tests.harness.groups import group_of
 from tests.harness.pasted import (
     CHECKPOINT,
     CURLY,
+    HTML,
     INFERENCE,
     LAYOUTS,
     NAMED,
@@ -390,6 +391,10 @@ def test_what_a_terminal_or_a_launcher_adds_is_no_obstacle(text):
 
 def test_curly_quotes_are_straight_ones():
     assert found(CURLY)[0][1] == CURLY.replace("\u2018", "'").replace("\u2019", "'")
+
+
+def test_html_entities_are_the_characters_that_they_stand_for():
+    assert found(HTML)[0][1] == HTML.replace("&nbsp;", " ").replace("&#39;", "'")
 
 
 def test_a_symptom_in_a_quotation_or_a_fence_is_one_line():
