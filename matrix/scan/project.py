@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +19,8 @@ DEPTH = 3  # files that are opened to follow one name, such as a name that __ini
 ABOVE = 4  # folders above a file that may be in sys.path when the file runs
 KEPT = 200  # files that a process keeps in memory
 AROUND = 40  # files that are read to answer a question about a repository
+BELOW = 100  # files of a repository in other folders that are read for this purpose
+FOLDERS = 200  # folders that are opened to find these files
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -51,6 +57,91 @@ def around(code: Code, *words: str) -> Iterator[Code]:
             found = _code(file)
             if found is not None:
                 yield found
+
+
+def program(code: Code, *words: str) -> Iterator[Code]:
+    """Yields the files of around(), and then other files of the program with one of the words.
+
+    The other files are those that this file imports, and those in the repository's other folders,
+    because settings are often in another package, such as utils/ beside models/.
+    """
+    yield from around(code, *words)
+    if code.path is None:
+        return
+    own = code.path.absolute()
+    near = _files_around(own.parent)
+    for file in dict.fromkeys([*_imported(own), *_files_below(_root(own.parent))]):
+        if file != own and file not in near and any(word in _text(file) for word in words):
+            found = _code(file)
+            if found is not None:
+                yield found
+
+
+def imported(code: Code) -> Iterator[Code]:
+    """Yields this file, the project's files that it imports, and those that these import."""
+    yield code
+    for file in _imported(code.path.absolute()) if code.path is not None else ():
+        if (found := _code(file)) is not None:
+            yield found
+
+
+@lru_cache(maxsize=KEPT)
+def _imported(file: Path) -> list[Path]:
+    """The files that a file imports, and those that these import."""
+    found: dict[Path, None] = {file: None}
+    for _ in range(2):
+        for importer in list(found):
+            code = _code(importer)
+            if code is None:
+                continue
+            modules = [*code.stars]
+            for origin in code.origins.values():
+                inner = ".".join(filter(None, [origin.module, origin.name]))
+                modules += [(origin.module, origin.level), (inner, origin.level)]
+            for module, level in modules:
+                if len(found) <= AROUND:
+                    found |= dict.fromkeys(_files(importer, level, module))
+    return list(found)[1:]
+
+
+@lru_cache(maxsize=KEPT)
+def _root(folder: Path) -> Path:
+    """The folder of the repository, or else the highest folder of the program's Python files."""
+    above = [folder, *folder.parents][: ABOVE + 1]
+    for each in above:
+        if (each / ".git").exists():
+            return each
+    top = next(
+        (inner for inner, outer in pairwise(above) if not any(outer.glob("*.py"))),
+        folder,
+    )
+    uses = re.compile(rf"\b(from|import) {re.escape(top.name)}\b")
+    if any(uses.search(_text(file)) for file in _files_below(top.parent)):
+        return top.parent  # folders beside the package import it, such as scripts/
+    return top
+
+
+@lru_cache(maxsize=KEPT)
+def _files_below(root: Path) -> list[Path]:
+    """The first files in the folders of a repository, without the files in the root itself."""
+    found: list[Path] = []
+    folders = [root] if root not in (Path.home(), Path(root.anchor)) else []
+    for folder in folders:  # grows
+        if folder != root:
+            found += sorted(folder.glob("*.py"))
+        if len(found) >= BELOW or len(folders) >= FOLDERS:
+            break
+        if len(folder.relative_to(root).parts) < DEPTH:
+            with suppress(OSError), os.scandir(folder) as entries:
+                inner = sorted(
+                    entry.name for entry in entries if entry.is_dir(follow_symlinks=False)
+                )
+                folders += [
+                    folder / name
+                    for name in inner
+                    if not name.startswith(".") and name not in files.PASSED
+                ]
+    return found[:BELOW]
 
 
 @lru_cache(maxsize=KEPT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
 from .code import (
@@ -20,7 +21,7 @@ from .code import (
     remembered,
     source,
 )
-from .project import Definition, around, definition
+from .project import Definition, around, definition, program
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"
@@ -179,6 +180,20 @@ def in_a_test(code: Code, node: ast.AST) -> bool:
 
 def is_passed(call: ast.Call, position: int, name: str) -> bool:
     return argument(call, position, name) is not None
+
+
+def passed(code: Code, call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """The argument, which may also be an entry of `**options` if these are a dict in this file."""
+    own = argument(call, position, name)
+    if own is not None:
+        return own
+    for keyword in call.keywords:
+        table = code.value(keyword.value) if keyword.arg is None else None
+        if isinstance(table, ast.Dict):
+            for key, value in zip(table.keys, table.values, strict=True):
+                if constant(key) == name:
+                    return value
+    return None
 
 
 def _named(node: ast.AST, *parts: str) -> bool:
@@ -489,20 +504,48 @@ def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
 RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path start_iter".split())
 
 
+OPTIONS = re.compile(r"-+(auto.?)?(resume|start.?epoch|epoch.?start|continue)")
+
+
 @remembered
 def resumes(code: Code) -> bool:
     """True if the file can continue an earlier run of a program that trains, or is a fragment."""
     if is_fragment(code):
         return True
+    return continues(code) and any(
+        file.calls.get("backward") for file in around(code, ".backward(")
+    )
+
+
+@remembered
+def program_resumes(code: Code) -> bool:
+    """True if the program of this file trains and can continue an earlier run, or for a fragment.
+
+    Unlike for resumes(), another module may continue the run.
+    """
+    if resumes(code):
+        return True
+    return any(continues(file) for file in program(code, "epoch", "resume")) and any(
+        file.calls.get("backward") for file in program(code, ".backward(")
+    )
+
+
+@remembered
+def continues(code: Code) -> bool:
+    """True if the file has an option, a name or a loop that continues an earlier run."""
     used = {name.id for name in code.all(ast.Name)} | {
         part.attr for part in code.all(ast.Attribute)
     }
-    continues = (
+    return (
         bool(used & RESUMES)
         or any("resume" in function.name for function in code.all(ast.FunctionDef))
         or any(_starts_later(code, loop) for loop in code.all(ast.For))
+        or any(
+            OPTIONS.match(str(constant(value)))
+            for call in code.calls.get("add_argument", ())
+            for value in call.args
+        )
     )
-    return continues and any(file.calls.get("backward") for file in around(code, ".backward("))
 
 
 def _starts_later(code: Code, loop: ast.For) -> bool:
@@ -513,5 +556,5 @@ def _starts_later(code: Code, loop: ast.For) -> bool:
         and last_name(over.func) in ("range", "trange")
         and len(over.args) > 1
         and constant(code.value(over.args[0])) is None
-        and "epoch" in source(loop.target)
+        and "epoch" in source(loop.target) + source(over)
     )

@@ -171,6 +171,7 @@ DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
         ({"train.py": "import torch\ndevice = 'cuda'\nx.to(device)"}, False),
         ({"train.py": f"import torch\n{DEVICE}\nmodel.cuda()"}, False),
         ({"other/train.py": f"import torch\n{DEVICE}"}, False),
+        ({"run/train.py": f"import torch\nfrom models import common\n{DEVICE}"}, True),
         ({}, False),
     ],
 )
@@ -207,7 +208,7 @@ def test_files_above_the_repository_are_not_around(tmp_path):
     [
         ("random.shuffle(rows)", []),
         ("rows.sort()", ["data_loading/not_shuffled"]),
-        ("rows.append(1)", []),
+        ("rows.append(1)", ["data_loading/not_shuffled"]),
     ],
 )
 def test_a_data_set_of_another_file_may_shuffle_its_rows(tmp_path, line, finds):
@@ -255,3 +256,41 @@ def test_a_script_that_saves_its_own_epochs_does_not_rely_on_another_script(tmp_
     assert lost in found(tmp_path, dict(files), "train.py")
     files["train.py"] = files["train.py"].replace("torch.save(state", "other.save(state")
     assert lost not in found(tmp_path, files, "train.py")
+
+
+TRAINER = """
+    import torch
+
+    class Trainer:
+        def fit(self, loader, start_epoch):
+            for epoch in range(start_epoch, 9):
+                for x in loader:
+                    self.model(x).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "finds"),
+    [
+        ("from engine.trainer import Trainer", True),
+        ("from engine import *", True),
+        ("import engine.trainer", True),
+        ("from other import Trainer", False),
+    ],
+)
+def test_an_imported_trainer_continues_the_run(tmp_path, imports, finds):
+    files = {
+        "engine/trainer.py": TRAINER,
+        "engine/__init__.py": "from .trainer import Trainer",
+        "tools/train.py": f"""
+            import torch
+            from torch.utils.data import DataLoader
+            {imports}
+
+            def main(args, rows):
+                torch.manual_seed(args.seed)
+                Trainer(args).fit(DataLoader(rows, shuffle=True), args.first)
+            """,
+    }
+    ids = found(tmp_path, files, "tools/train.py")
+    assert ("randomness/resumed_run_repeats_the_first_epoch" in ids) is finds

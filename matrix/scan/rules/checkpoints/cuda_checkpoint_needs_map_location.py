@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...code import (
@@ -16,13 +17,19 @@ from ...code import (
     receiver,
     source,
 )
-from ...project import around
+from ...project import program
 from ...training import expects_an_error, is_dead, is_fragment, is_scheduler
 from .. import needs
 from .shared import is_test, is_written_before, parts_of
 
 WHOLES = ("model", "net", "module", "optim", "sched")
-CHECKPOINTS = ("checkpoint", "ckpt", "snapshot", "state_dict", "resume", "weights", "model")
+CHECKPOINTS = (
+    "checkpoint", "ckpt", "snapshot", "state_dict", "param_dict", "resume", "weights", "model",
+    "encoder", "decoder", "generator", "discriminator",
+)  # fmt: skip
+BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
+MOVES = ("cuda", "to", "set_default_tensor_type")
+NETWORK = re.compile(r"(^|_)net(work)?\d*(_|$)")
 
 
 @needs("torch", "load(")
@@ -35,11 +42,11 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
             and (_is_loaded(code, call) or _is_named(code, call))
             and not _is_of_a_scheduler(code, call)
             and not is_written_before(code, call)
-            and not any("cuda" in names(test) for test in code.conditions(call))
+            and _branch(code, call) != "cuda"
             and not expects_an_error(code, call)
             and not is_test(code, call)
             and not is_dead(code, call)
-            and (is_fragment(code) or _runs_anywhere(code))
+            and (is_fragment(code) or _runs_anywhere(code, call))
         ):
             yield Hit(call, f"{source(call)} puts each tensor back on the device it was saved from")
 
@@ -81,14 +88,46 @@ def _is_named(code: Code, load: ast.Call) -> bool:
     else:
         words = {getattr(code.function(load), "name", "")}
     words |= names(load.args[0]) if load.args else set()
-    return any(part in word.lower() for word in words for part in CHECKPOINTS)
-
-
-def _runs_anywhere(code: Code) -> bool:
-    """True if the program uses another device on a machine without CUDA."""
-    return not _needs_cuda(code) and any(
-        _falls_back(file) and not _needs_cuda(file) for file in around(code, "is_available", ".to(")
+    return any(
+        NETWORK.search(word.lower()) or any(part in word.lower() for part in CHECKPOINTS)
+        for word in words
     )
+
+
+def _runs_anywhere(code: Code, load: ast.Call) -> bool:
+    """True if the program uses another device on a machine without CUDA."""
+    if _branch(code, load) == "other":
+        return True
+    return not _needs_cuda(code, load) and any(
+        _falls_back(file) and not _moves_a_model(file)
+        for file in program(code, "is_available", ".to(", "cuda")
+    )
+
+
+def _moves_a_model(code: Code) -> bool:
+    """True for model.cuda() outside of all branches."""
+    return any(
+        not call.args
+        and any(word in last_name(receiver(call) or call).lower() for word in ("model", "net"))
+        and not any(isinstance(above, BRANCHES) for above in code.ancestors(call))
+        for call in code.calls.get("cuda", ())
+    )
+
+
+def _mentions_cuda(test: ast.expr) -> bool:
+    text = ast.unparse(test).lower()
+    return any(word in text for word in ("cuda", "gpu", "available"))
+
+
+def _branch(code: Code, node: ast.AST) -> str:
+    """ "cuda" for a node in the body of `if use_cuda:`, "other" in its `else`, or ""."""
+    inner: ast.AST = node
+    for above in code.ancestors(node):
+        if isinstance(above, ast.If) and inner is not above.test and _mentions_cuda(above.test):
+            negated = isinstance(above.test, ast.UnaryOp)
+            return "cuda" if any(inner is part for part in above.body) is not negated else "other"
+        inner = above
+    return ""
 
 
 def _falls_back(code: Code) -> bool:
@@ -102,7 +141,13 @@ def _falls_back(code: Code) -> bool:
                 return True
             if any(constant(part) == "cpu" for part in ast.walk(statement)):
                 return True
-    return False
+    return any(
+        any(_mentions_cuda(test) for test in code.conditions(call))  # if use_cuda: model.cuda()
+        for call in code.calls.get("cuda", ())
+    ) or any(
+        constant(argument(call, 0, "device")) == "cpu" and code.conditions(call)
+        for call in code.calls.get("device", ())
+    )
 
 
 def _is_a_choice(code: Code, move: ast.Call) -> bool:
@@ -114,28 +159,42 @@ def _is_a_choice(code: Code, move: ast.Call) -> bool:
     return not any("cuda" in source(value) for value in values if value is not None)
 
 
-def _needs_cuda(code: Code) -> bool:
-    """True if the code requires CUDA, so it never loads the file on a machine without CUDA."""
-    branches = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
-    for call in [*code.calls.get("cuda", ()), *code.calls.get("set_default_tensor_type", ())]:
-        tensors = last_name(call.func) == "set_default_tensor_type"
-        if tensors and not any(
-            "cuda" in str(constant(value)) or "cuda" in path(value) for value in call.args
-        ):
+def _needs_cuda(code: Code, load: ast.Call) -> bool:
+    """True if the code around the load requires CUDA, so it never runs without CUDA.
+
+    This is the function or the class that loads, and the code outside of all functions.
+    """
+    own = (code.function(load), code.tree)
+    moves = [call for name in MOVES for call in code.calls.get(name, ())]
+    for call in moves:
+        is_here = code.function(call) in own or (
+            code.owner(load) is not None and code.owner(call) is code.owner(load)
+        )
+        if not is_here or not _is_to_cuda(code, call):
             continue
-        if call.args and not tensors:
-            continue  # model.cuda(device)
-        enclosing = [above for above in code.ancestors(call) if isinstance(above, branches)]
+        around = [above for above in code.ancestors(call) if isinstance(above, BRANCHES)]
         leaves = [
             branch
             for branch in code.within(code.function(call), ast.If)
             if place(branch) < place(call) and isinstance(branch.body[-1], (ast.Return, ast.Raise))
         ]
-        main = [
-            above
-            for above in enclosing
-            if isinstance(above, ast.If) and "__name__" in names(above.test)
-        ]
-        if enclosing == main and not leaves:
+        if not leaves and not any(_is_choice_of_a_device(above) for above in around):
             return True
     return False
+
+
+def _is_to_cuda(code: Code, call: ast.Call) -> bool:
+    """True for x.cuda() and x.to("cuda"), and for a default tensor type of CUDA."""
+    if last_name(call.func) == "cuda":
+        return not call.args  # unlike model.cuda(device)
+    value = call.args[0] if call.args else None
+    if last_name(call.func) == "to":
+        return str(constant(code.value(value))).startswith("cuda")
+    return "cuda" in str(constant(value)) or "cuda" in path(value)
+
+
+def _is_choice_of_a_device(branch: ast.AST) -> bool:
+    """True for `if use_cuda:` and similar branches, unlike `if name == "resnet":`."""
+    if isinstance(branch, (ast.If, ast.IfExp)):
+        return _mentions_cuda(branch.test) or "device" in ast.unparse(branch.test)
+    return isinstance(branch, (ast.Try, ast.BoolOp))

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, last_name, names, path, receiver, source
-from ...project import around
-from ...training import is_dead, is_fragment, resumes
+from ...code import Code, Hit, last_name, names, path, receiver, source
+from ...project import imported, program
+from ...training import certain, continues, in_a_test, is_dead, is_fragment
 from .. import needs
 
 SEEDS = ("manual_seed", "seed_everything", "set_seed", "setup_seed", "init_seed", "seed_all")
@@ -13,13 +14,20 @@ SEEDS = ("manual_seed", "seed_everything", "set_seed", "setup_seed", "init_seed"
 KEEPS = ("rng_state", "get_state(")  # functions that keep the state of a generator
 
 
-@needs("seed", "resum|start_epoch|epoch_start|load_state_dict(")
+STARTS = re.compile(r"main|train|init|setup|set_up|run|fit|parse|prepare|build|start|launch|worker")
+SHUFFLES = ("shuffle=True", "shuffle(", "RandomSampler", "randperm(")
+
+
+@needs("seed")
 def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
-    if not is_fragment(code) and not (_resumes(code) and _shuffles(code)):
+    calls = [call for name in SEEDS for call in code.calls.get(name, ())]
+    if not calls or not (is_fragment(code) or _resumes(code)):
         return
-    if any(word in file.text for file in around(code, *KEEPS) for word in KEEPS):
+    if any(word in file.text for file in program(code, *KEEPS) for word in KEEPS):
         return
-    for call in [call for name in SEEDS for call in code.calls.get(name, ())]:
+    for call in calls:
+        if not is_fragment(code) and not _starts_the_run(code, call):
+            continue
         if code.loops(call) or is_dead(code, call) or _is_in_a_helper(code, call):
             continue
         if is_fragment(code) and path(receiver(call)) in ("", "torch"):
@@ -34,31 +42,41 @@ def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
         return
 
 
-def _is_drawn(code: Code, seed: ast.expr) -> bool:
-    """True if the seed is itself a random number, so that every start has a different seed."""
-    value = code.value(seed)
-    return isinstance(value, ast.Call) and last_name(value.func) in ("randint", "randrange", "time")
-
-
 def _resumes(code: Code) -> bool:
-    """True if this script can continue an earlier run, here or in the files around it."""
-    options = {
-        constant(value) for call in code.calls.get("add_argument", ()) for value in call.args
-    }
-    return resumes(code) or (
-        bool(options & {"--resume", "--start_epoch", "--start-epoch", "--epoch_start"})
-        and any(file.calls.get("load_state_dict") for file in around(code, "load_state_dict("))
+    """True if this file, or a file that it imports, can continue a run that shuffles its rows."""
+    files = list(imported(code))
+    return (
+        any(continues(file) for file in files)
+        and any(file.calls.get("backward") for file in files)
+        and any(
+            word in file.text for file in [*files, *program(code, *SHUFFLES)] for word in SHUFFLES
+        )
     )
 
 
-def _shuffles(code: Code) -> bool:
-    return any(
-        file.calls.get("RandomSampler")
-        or any(
-            constant(argument(call, 2, "shuffle")) is True
-            for call in file.calls.get("DataLoader", ())
-        )
-        for file in around(code, "shuffle=True", "RandomSampler")
+def _starts_the_run(code: Code, call: ast.Call) -> bool:
+    """True if the call seeds the global generator, or the generator of a loader, at the start."""
+    function = code.function(call)
+    if not STARTS.search(getattr(function, "name", "main")) or in_a_test(code, call):
+        return False
+    if any(
+        isinstance(above, ast.With) and "fork_rng" in source(above.items[0].context_expr)
+        for above in code.ancestors(call)
+    ):
+        return False
+    owner = path(receiver(call))
+    if owner and owner.partition(".")[0] == "self":
+        return False
+    return not owner or code.is_imported(call.func) or bool(code.calls_in(function, "DataLoader"))
+
+
+def _is_drawn(code: Code, seed: ast.expr) -> bool:
+    """True if the seed is always a random number, so that every start has another seed."""
+    value = code.value(seed)
+    return (
+        isinstance(value, ast.Call)
+        and last_name(value.func) in ("randint", "randrange", "time")
+        and certain(code, value, seed)
     )
 
 

@@ -47,3 +47,37 @@ def never_validates(train, validation):
     train_loader = DataLoader(train, batch_size=8, shuffle=True)
     valid_rows = DataLoader(validation, batch_size=8, shuffle=True)
     return train_loader
+
+
+def options_in_a_dict(model, train, test):
+    options = {"batch_size": 8, "shuffle": True}
+    train_loader = DataLoader(train, **options)
+    val_loader = DataLoader(test, **options)  # finds validation_changes_the_training_order
+    return train_loader, val_loader
+
+
+def passes_it_to_the_training(net, train, test):
+    train_loader = DataLoader(train, shuffle=True)
+    test_loader = DataLoader(test, shuffle=True)  # finds validation_changes_the_training_order
+    net.train_and_evaluate(train_loader, test_loader)
+
+
+def passes_it_to_a_report(net, train, test):
+    train_loader = DataLoader(train, shuffle=True)
+    test_loader = DataLoader(test, shuffle=True)
+    net.fit(train_loader)
+    net.report(train_loader, test_loader)
+
+
+def name_at_the_end(train, test):
+    loader_val = DataLoader(test, shuffle=True)  # finds validation_changes_the_training_order
+    loader_train_val = DataLoader(train, shuffle=True)
+    return loader_val, loader_train_val
+
+
+class Rows:
+    def val_dataloader(self):
+        return DataLoader(self.rows, shuffle=True)  # finds validation_changes_the_training_order
+
+    def train_dataloader(self):
+        return DataLoader(self.rows, shuffle=True)
