@@ -1,6 +1,8 @@
 import os
+import random
 
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, RandomSampler
+from torch.utils.data.distributed import DistributedSampler
 from torchvision.datasets import ImageFolder
 
 
@@ -58,6 +60,42 @@ def adapts_at_test_time(rows, model, criterion):
 
 
 def trains_on_rows_of_unknown_order(rows, model, criterion):
-    train_loader = DataLoader(rows, batch_size=8)
+    train_loader = DataLoader(rows, batch_size=8)  # finds not_shuffled
     for x, y in train_loader:
         criterion(model(x), y).backward()
+    train_loader = DataLoader(rows, batch_size=8)
+    return evaluate(model, train_loader)
+
+
+def passes_no_sampler(rows):
+    train_loader = DataLoader(rows, batch_size=8, sampler=None)  # finds not_shuffled
+    train_features_loader = DataLoader(rows, batch_size=8)
+    return train_loader, train_features_loader
+
+
+def shuffles_in_a_distributed_run_only(rows, distributed):
+    sampler = DistributedSampler(rows) if distributed else None
+    return DataLoader(rows, batch_size=8, sampler=sampler)  # finds not_shuffled
+
+
+def shuffles_in_every_run(rows, distributed):
+    sampler = DistributedSampler(rows) if distributed else RandomSampler(rows)
+    return DataLoader(rows, batch_size=8, sampler=sampler)
+
+
+def shuffles_without_a_sampler(rows, distributed):
+    sampler = DistributedSampler(rows) if distributed else None
+    return DataLoader(rows, batch_size=8, sampler=sampler, shuffle=sampler is None)
+
+
+class Draws:
+    def __init__(self, folder):
+        self.names = os.listdir(folder)
+
+    def __getitem__(self, index):
+        return self.names[random.randint(0, 9)]
+
+
+def draws_its_rows(folder):
+    train_rows = DataLoader(Draws(folder), batch_size=8)
+    return train_rows
