@@ -555,6 +555,6 @@ def _starts_later(code: Code, loop: ast.For) -> bool:
         isinstance(over, ast.Call)
         and last_name(over.func) in ("range", "trange")
         and len(over.args) > 1
-        and constant(code.value(over.args[0])) is None
+        and any(constant(value) is None for value in code.values(over.args[0]) or over.args[:1])
         and "epoch" in source(loop.target) + source(over)
     )

@@ -294,3 +294,38 @@ def test_an_imported_trainer_continues_the_run(tmp_path, imports, finds):
     }
     ids = found(tmp_path, files, "tools/train.py")
     assert ("randomness/resumed_run_repeats_the_first_epoch" in ids) is finds
+
+
+@pytest.mark.parametrize(
+    ("schedule", "finds"),
+    [
+        ("StepLR(adam, 3)", True),
+        ("StepLR(adam, 3, last_epoch=start)", False),
+    ],
+)
+def test_another_file_steps_the_schedule_of_a_restored_run(tmp_path, schedule, finds):
+    files = {
+        "base.py": """
+            import torch
+
+            class Base:
+                def resume(self, saved):
+                    self.start_epoch = saved["epoch"]
+                    self.model.load_state_dict(saved["model"])
+                    self.optimizer.load_state_dict(saved["optimizer"])
+            """,
+        "train.py": f"""
+            from base import Base
+            from torch.optim.lr_scheduler import StepLR
+
+            class Trainer(Base):
+                def fit(self, loader, adam, start):
+                    scheduler = {schedule}
+                    for epoch in range(start, 9):
+                        for x in loader:
+                            self.model(x).backward()
+                        scheduler.step()
+            """,
+    }
+    ids = found(tmp_path, files, "base.py")
+    assert ("checkpoints/resume_without_scheduler_state" in ids) is finds

@@ -4,19 +4,27 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, names, path, place, receiver, source
-from ...project import around
-from ...training import SCHEDULERS, is_fragment, is_optimizer, is_scheduler, resumes
+from ...project import around, program
+from ...training import (
+    SCHEDULERS,
+    is_fragment,
+    is_optimizer,
+    is_scheduler,
+    program_resumes,
+    resumes,
+)
 from .. import needs
 from .shared import is_written_before
 
 
-@needs("load_state_dict(")
+@needs("load")
 def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
-    if not resumes(code) or not _has_schedule(code):
+    own = _has_schedule(code)
+    if not (resumes(code) if own else _restores_a_trainer(code)):
         return
     if any(
         _keeps_the_state(file) or _moves_the_schedule(file)
-        for file in around(code, "sched", "last_epoch")
+        for file in (around if own else program)(code, "sched", "last_epoch")
     ):
         return
     loads = code.calls.get("load_state_dict", [])
@@ -27,6 +35,28 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
             f"{source(call, 40)}",
         )
         return
+
+
+def _restores_a_trainer(code: Code) -> bool:
+    """True if the file restores an epoch and an optimizer for a program that steps a schedule."""
+    loads = code.calls.get("load_state_dict", ())
+    return (
+        any(is_optimizer(code, receiver(call)) for call in loads)
+        and not any(code.calls.get(name) for name in SCHEDULERS)
+        and "epoch" in code.text
+        and program_resumes(code)
+        and not any(
+            argument(call, -1, "last_epoch")
+            for file in program(code, "last_epoch")
+            for name in SCHEDULERS
+            for call in file.calls.get(name, ())
+        )
+        and any(
+            is_scheduler(code, receiver(call))
+            for file in program(code, "sched")
+            for call in file.calls.get("step", ())
+        )
+    )
 
 
 def _keeps_the_state(code: Code) -> bool:
@@ -43,9 +73,20 @@ def _has_schedule(code: Code) -> bool:
     if is_fragment(code):
         return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
     made = _schedules(code)
-    loads = code.calls.get("load_state_dict", ())
+    loads = [*code.calls.get("load_state_dict", ()), *_whole_models(code)]
     resumed = any(not is_written_before(code, call) for call in loads)
     return bool(made) and resumed and not any(argument(call, -1, "last_epoch") for call in made)
+
+
+def _whole_models(code: Code) -> list[ast.Call]:
+    """The calls in `model = torch.load(...)`."""
+    return [
+        call
+        for call in code.calls.get("load", ())
+        if code.full(call.func) == "torch.load"
+        and isinstance(above := code.parent[call], ast.Assign)
+        and any(word in last_name(above.targets[0]) for word in ("model", "net"))
+    ]
 
 
 def _schedules(code: Code) -> list[ast.Call]:
@@ -72,9 +113,12 @@ def _is_used(code: Code, call: ast.Call) -> bool:
 
 
 def _is_of_one_epoch(code: Code, call: ast.Call) -> bool:
+    """True if the function that creates the schedule gets the number of one epoch."""
     function = code.function(call)
-    return isinstance(function, ast.FunctionDef) and any(
-        parameter.arg == "epoch" for parameter in function.args.args
+    return (
+        isinstance(function, ast.FunctionDef)
+        and any(parameter.arg == "epoch" for parameter in function.args.args)
+        and not any("epoch" in source(loop.target) for loop in code.within(function, ast.For))
     )
 
 
