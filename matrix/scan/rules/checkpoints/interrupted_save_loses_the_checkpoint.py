@@ -1,26 +1,41 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, path, source
-from ...training import epoch_loop, is_dead, is_fragment, resumes
+from ...code import Code, Hit, argument, constant, last_name, names, path, source
+from ...project import Definition, definition, program
+from ...training import epoch_loop, in_a_test, is_dead, is_fragment, program_resumes
 from .. import needs
 
 STATES = ("optim", "epoch", "step", "iter")
+SAFE = ("rename", "copy", "copy2", "copyfile", "move", "copytree", "NamedTemporaryFile", "mkstemp")
+OTHERS = ("best", "final", "min", "max", "improve", "better")  # files that no run is resumed from
+BUILDS = ("join", "str", "Path", "format", "abspath")  # functions that build the name of a file
+FOLDERS = re.compile(
+    r"dir|fold?er|fol$|path|root|output|prefix|arch|experiment|exp_?name|model_?name|^name$"
+)
+OPTIONS = ("args.", "opt.", "config.", "self.args.")
 
 
-@needs("save(", "torch")
+@needs("save", "torch")
 def interrupted_save_loses_the_checkpoint(code: Code) -> Iterator[Hit]:
-    if any(word in code.text for word in (".replace(", "rename(", "copy", "move(")):
+    calls = [
+        call
+        for name, calls in code.calls.items()
+        if "save" in name.lower() and name not in ("savefig", "savetxt", "save_image")
+        for call in calls
+    ]
+    if not calls or not program_resumes(code):
         return
-    if not resumes(code):
-        return
-    for call in code.calls.get("save", ()):
-        file = argument(call, 1, "f")
-        if code.full(call.func) != "torch.save" or file is None or is_dead(code, call):
+    for call in calls:
+        if is_dead(code, call) or in_a_test(code, call) or _is_safe(code, code.function(call)):
             continue
-        if is_fragment(code) or (_is_fixed(code, file) and _is_resumed(code, call)):
+        file = argument(call, 1, "f") if is_fragment(code) else _file(code, call)
+        if file is None or _is_of_the_best(code, call, file):
+            continue
+        if is_fragment(code) or (_is_of_the_run(code, call) and _is_repeated(code, call)):
             yield Hit(
                 call,
                 f"{source(call)} empties the only checkpoint before it writes the new one",
@@ -28,28 +43,122 @@ def interrupted_save_loses_the_checkpoint(code: Code) -> Iterator[Hit]:
             return
 
 
-def _is_resumed(code: Code, call: ast.Call) -> bool:
-    """True if each epoch saves the state of a run that can be resumed."""
+def _file(code: Code, call: ast.Call) -> ast.expr | None:
+    """The file to which torch.save() or a helper writes, if its name is the same in every epoch."""
+    if code.full(call.func) == "torch.save":
+        file = argument(call, 1, "f")
+        return file if file is not None and _is_fixed(code, file) else None
+    found = definition(code, call.func)
+    if found is None or not isinstance(found.node, ast.FunctionDef):
+        return None
+    if _is_safe(found.code, found.node):
+        return None
+    files = [argument(save, 1, "f") for save in _torch_saves(found)]
+    if len(files) != 1 or files[0] is None:
+        return None
+    name = _parameter_of(found, files[0])
+    return _passed(code, call, found.node, name) if name else None
+
+
+def _torch_saves(found: Definition) -> list[ast.Call]:
+    saves = found.code.calls_in(found.node, "save")
+    return [save for save in saves if found.code.full(save.func) == "torch.save"]
+
+
+def _parameter_of(found: Definition, file: ast.expr) -> str:
+    """The parameter for the name of the file, as in torch.save(state, os.path.join(dir, name))."""
+    value = found.code.value(file) or file
+    if isinstance(value, ast.Call) and value.args:  # os.path.join(folder, name)
+        value = value.args[-1]
+    parameters = {parameter.arg for parameter in found.node.args.args}  # type: ignore[union-attr]
+    return path(value) if path(value) in parameters else ""
+
+
+def _passed(code: Code, call: ast.Call, function: ast.FunctionDef, name: str) -> ast.expr | None:
+    """The argument for the parameter, or its default, if it is a constant."""
+    parameters = [parameter.arg for parameter in function.args.args]
+    value = argument(call, parameters.index(name), name)
+    if value is not None:
+        return value if _is_fixed(code, value) else None
+    defaults = dict(zip(parameters[::-1], function.args.defaults[::-1], strict=False))
+    default = defaults.get(name)
+    return default if isinstance(constant(default), str) else None
+
+
+def _is_safe(code: Code, function: ast.AST) -> bool:
+    """True if the function renames or copies a file, so that a complete file remains."""
+    return bool(code.calls_in(function, *SAFE)) or any(
+        len(call.args) == 1 or code.full(call.func) == "os.replace"
+        for call in code.calls_in(function, "replace")
+    )
+
+
+def _is_of_the_best(code: Code, call: ast.Call, file: ast.expr) -> bool:
+    """True if the file has the best state, from which no run is resumed."""
+    value = code.value(file) or file
+    texts = {str(part.value) for part in ast.walk(value) if isinstance(part, ast.Constant)}
+    words = {*texts, *names(value), *names(file)}
+    for test in code.conditions(call):
+        words |= names(test)
+        if any(isinstance(part, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for part in ast.walk(test)):
+            return True
+    return any(other in word.lower() for word in words for other in OTHERS)
+
+
+def _is_of_the_run(code: Code, call: ast.Call) -> bool:
+    """True if the call saves the weights or the whole state of the run, and to no other file."""
     saved = code.value(argument(call, 0, "obj"))
-    if not isinstance(saved, ast.Dict) or epoch_loop(code, call) is None:
+    if isinstance(saved, ast.Dict):
+        if not any(word in str(constant(key)) for key in saved.keys for word in STATES):
+            return False
+    elif not isinstance(saved, ast.Call) or last_name(saved.func) != "state_dict":
         return False
-    copies = [
-        other
+    elif not getattr(code.function(call), "name", "").startswith("save"):
+        return False  # the weights alone, which may be for another program
+    return not any(
+        other is not call
+        and code.value(argument(other, 0, "obj")) is saved
+        and not any(
+            isinstance(part, ast.Mod) for test in code.conditions(other) for part in ast.walk(test)
+        )
         for other in code.calls.get("save", ())
-        if other is not call and code.value(argument(other, 0, "obj")) is saved
-    ]
-    if copies:  # as a second file for the best state
-        return False
-    return any(word in str(constant(key)) for key in saved.keys for word in STATES)
+    )
+
+
+def _is_repeated(code: Code, call: ast.Call) -> bool:
+    """True if a loop over epochs repeats the call, here or in a file that uses its function."""
+    if epoch_loop(code, call) is not None:
+        return True
+    name = getattr(code.function(call), "name", "")
+    return bool(name) and any(
+        epoch_loop(file, use) is not None
+        for file in program(code, f"{name}(")
+        if file is not code
+        for use in file.calls.get(name, ())
+    )
 
 
 def _is_fixed(code: Code, file: ast.expr) -> bool:
     """True if the file has the same name in every epoch."""
     value = code.value(file) or file
-    if isinstance(constant(value), str):
-        return True
-    if isinstance(value, ast.Call):  # os.path.join(folder, "last.pt")
-        return bool(value.args) and isinstance(constant(value.args[-1]), str)
-    if isinstance(value, ast.BinOp):
-        return isinstance(constant(value.right), str) and "{" not in source(value)
-    return path(value).startswith(("args.", "opt.", "config.", "self.args."))
+    has_a_text = any(isinstance(constant(part), str) for part in ast.walk(value))
+    return (has_a_text or path(value).startswith(OPTIONS)) and not _varies(code, value)
+
+
+def _varies(code: Code, name: ast.AST, depth: int = 3) -> bool:
+    """True if the name of a file may contain the number of an epoch, or another changing value."""
+    for part in ast.walk(name):
+        if not isinstance(part, (ast.Name, ast.Attribute)):
+            continue
+        above = code.parent.get(part)
+        if isinstance(above, ast.Attribute) or (
+            isinstance(above, ast.Call) and above.func is part and last_name(part) in BUILDS
+        ):
+            continue
+        value = code.value(part)
+        if value is not None and value is not part and depth:
+            if _varies(code, value, depth - 1):
+                return True
+        elif not path(part).startswith(OPTIONS) and not FOLDERS.search(last_name(part).lower()):
+            return True
+    return False
