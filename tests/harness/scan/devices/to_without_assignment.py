@@ -43,3 +43,21 @@ def moves_modules(model, tokenizer, device):
 
 def moves_what_it_is_given(data, device):
     data.to(device)
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x, adjacency, scores, encoding):
+        assert adjacency.shape[0] == x.shape[0]
+        x.to(self.device)  # finds to_without_assignment
+        adjacency.float()  # finds to_without_assignment
+        encoding.to(self.device)
+        self.layer.to(self.device)
+        scores = scores.float()
+        return self.layer(x, adjacency) + self.text(**encoding) + scores.mean()
+
+
+def moves_parts_of_a_batch(model, train_loader, table):
+    for i, batch in enumerate(train_loader):
+        batch["image"].to("cuda")  # finds to_without_assignment
+        table["model"].to("cuda")
+        model(batch["image"])
