@@ -78,7 +78,7 @@ def program(code: Code, *words: str) -> Iterator[Code]:
 
 
 def imported(code: Code) -> Iterator[Code]:
-    """Yields this file, the project's files that it imports, and those that these import."""
+    """Yields this file and the project's files that it imports, also through other files."""
     yield code
     for file in _imported(code.path.absolute()) if code.path is not None else ():
         if (found := _code(file)) is not None:
@@ -87,9 +87,9 @@ def imported(code: Code) -> Iterator[Code]:
 
 @lru_cache(maxsize=KEPT)
 def _imported(file: Path) -> list[Path]:
-    """The files that a file imports, and those that these import."""
+    """The files that a file imports, directly or through other files."""
     found: dict[Path, None] = {file: None}
-    for _ in range(2):
+    for _ in range(DEPTH + 1):
         for importer in list(found):
             code = _code(importer)
             if code is None:

@@ -329,3 +329,43 @@ def test_another_file_steps_the_schedule_of_a_restored_run(tmp_path, schedule, f
     }
     ids = found(tmp_path, files, "base.py")
     assert ("checkpoints/resume_without_scheduler_state" in ids) is finds
+
+
+@pytest.mark.parametrize(
+    ("wrap", "id"),
+    [
+        ("torch.nn.DataParallel(net)", "checkpoints/data_parallel_prefix"),
+        ("torch.compile(net)", "checkpoints/compiled_model_prefix"),
+        ("net.cuda()", None),
+    ],
+)
+def test_another_file_saves_the_wrapped_model(tmp_path, wrap, id):
+    files = {
+        "saving.py": """
+            import torch
+
+            def save_checkpoint(path, net):
+                torch.save({"net": net.state_dict()}, path)
+
+            class Trainer:
+                def __init__(self, net):
+                    self.net = net
+
+                def keep(self, path):
+                    torch.save(self.net.state_dict(), path)
+            """,
+        "train.py": f"""
+            import torch
+            from saving import Trainer, save_checkpoint
+
+            def train(net, several):
+                if several:
+                    net = {wrap}
+                Trainer(net)
+                save_checkpoint("net.pt", net)
+            """,
+    }
+    for file in files:
+        ids = found(tmp_path, files, file)
+        prefixes = [each for each in ids if each.endswith("_prefix")]
+        assert prefixes == ([id] if id else [])

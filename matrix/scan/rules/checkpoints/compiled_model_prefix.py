@@ -7,7 +7,7 @@ from .. import needs
 from .shared import loads_of_a_fragment, saved_wrapped
 
 
-@needs("compile", "state_dict")
+@needs("state_dict|save|checkpoint")
 def compiled_model_prefix(code: Code) -> Iterator[Hit]:
     for call, model in saved_wrapped(code, ("compile",), "_orig_mod"):
         yield Hit(

@@ -9,7 +9,7 @@ from .shared import loads_of_a_fragment, saved_wrapped
 WRAPPERS = ("DataParallel", "DistributedDataParallel")
 
 
-@needs("arallel", "state_dict")
+@needs("state_dict|save|checkpoint")
 def data_parallel_prefix(code: Code) -> Iterator[Hit]:
     for call, model in saved_wrapped(code, WRAPPERS, "module"):
         yield Hit(

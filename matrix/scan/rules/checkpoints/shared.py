@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ...code import Code, argument, last_name, path, place, receiver
-from ...project import around
+from ...project import around, definition, imported, program
 from ...training import backwards, functions_called, is_fragment
 
 OTHERS = ("optim", "sched", "scaler")  # parts of names of objects with states that are not models
@@ -61,15 +61,74 @@ def saved_wrapped(
     may be wrapped.
     """
     removed = re.compile(rf"""["'.]{prefix}\b|state_dict_if_present""")
-    files = list(around(code, prefix, "load_state_dict("))
-    if any(removed.search(file.text) for file in files):
+    states = code.calls.get("state_dict", [])
+    own = list(around(code, prefix, "load_state_dict("))
+    if not any(removed.search(file.text) for file in own) and not any(
+        _may_load_wrapped(file, wrappers) for file in own
+    ):
+        for call in states:
+            model = receiver(call)
+            if model is not None and _is_wrapped(code, model, wrappers) and _is_saved(code, call):
+                yield call, model
+    if any(removed.search(file.text) for file in program(code, prefix)):
         return
-    if any(_may_load_wrapped(file, wrappers) for file in files):
-        return
-    for call in code.calls.get("state_dict", ()):
+    yield from _saved_by_a_helper(code, wrappers)
+    for call in states:
         model = receiver(call)
-        if model is not None and _is_wrapped(code, model, wrappers) and _is_saved(code, call):
+        if (
+            model is not None
+            and _is_saved(code, call)
+            and _is_given(code, model)
+            and any(
+                _passes_wrapped(file, code, model, wrappers) for file in program(code, *wrappers)
+            )
+        ):
             yield call, model
+
+
+def _saved_by_a_helper(
+    code: Code, wrappers: tuple[str, ...]
+) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """Yields the calls of helpers of another file that save the state of a wrapped model."""
+    for name, calls in code.calls.items():
+        if not any(word in name.lower() for word in ("save", "checkpoint", "ckpt")):
+            continue
+        for call in calls:
+            found = definition(code, call.func)
+            if found is None or found.code is code or not isinstance(found.node, ast.FunctionDef):
+                continue
+            saved = {
+                path(receiver(state))
+                for state in found.code.calls_in(found.node, "state_dict")
+                if _is_saved(found.code, state)
+            }
+            parameters = [parameter.arg for parameter in found.node.args.args]
+            for position, parameter in enumerate(parameters):
+                model = argument(call, position, parameter) if parameter in saved else None
+                if model is not None and _is_wrapped(code, model, wrappers):
+                    yield call, model
+
+
+def _is_given(code: Code, model: ast.expr) -> bool:
+    """True for self.model that __init__() gets as a parameter."""
+    values = code.values(model) if path(model).startswith("self.") else []
+    return any(
+        isinstance(value, ast.Name) and code.values(value) == [None]
+        for value in values
+        if value is not None
+    )
+
+
+def _passes_wrapped(other: Code, code: Code, model: ast.expr, wrappers: tuple[str, ...]) -> bool:
+    """True if the other file imports this file, and wraps a model that it passes to a class."""
+    if other is code or all(file.path != code.path for file in imported(other)):
+        return False
+    return any(
+        last_name(value) == last_name(model) and _is_wrapped(other, value, wrappers)
+        for call in other.all(ast.Call)
+        if last_name(call.func)[:1].isupper() and last_name(call.func) not in wrappers
+        for value in [*call.args, *(keyword.value for keyword in call.keywords)]
+    )
 
 
 def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:

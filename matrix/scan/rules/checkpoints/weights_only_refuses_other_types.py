@@ -14,12 +14,14 @@ from ...code import (
     place,
     source,
 )
+from ...project import definition
 from ...training import creating_call, expects_an_error, in_a_test, is_fragment
 from .. import needs
 
 OF_A_MODULE = ("eval", "train", "parameters", "state_dict", "load_state_dict", "modules")
 OF_A_TENSOR = ("data", "requires_grad", "grad", "names")
 OF_A_DICT = frozenset("get items keys values pop update copy setdefault clear".split())
+PLAIN = ("OrderedDict", "Counter")
 MODELS = ("model", "net", "network")
 
 
@@ -30,10 +32,23 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
             continue
         if argument(call, -1, "weights_only") is not None or argument(call, -1, "pickle_module"):
             continue
-        if in_a_test(code, call) or expects_an_error(code, call):
+        if in_a_test(code, call) or _has_a_way_out(code, call):
             continue
         if (what := _other_object(code, call)) is not None:
             yield Hit(call, f"{source(call, 40)} loads only tensors and plain types, but {what}")
+
+
+def _has_a_way_out(code: Code, load: ast.Call) -> bool:
+    """True if the load is expected to fail, or if it is tried and an exception leads to a load."""
+    tries = [above for above in code.ancestors(load) if isinstance(above, ast.Try)]
+    if not tries:
+        return expects_an_error(code, load)
+    return any(
+        code.calls_in(handler, "load")
+        or not any(isinstance(part, (ast.Raise, ast.Return)) for part in ast.walk(handler))
+        for each in tries
+        for handler in each.handlers
+    )
 
 
 def _other_object(code: Code, load: ast.Call) -> str | None:
@@ -115,7 +130,12 @@ def _has_attributes(code: Code, value: ast.expr) -> bool:
     """True for the result of parse_args(), and for an object whose attributes the code reads."""
     maker = creating_call(code, value)
     if maker is not None:
-        return last_name(maker.func) == "parse_args"
+        name = last_name(maker.func)
+        if name == "parse_args":
+            return True
+        if name[:1].isupper():
+            is_own = name not in PLAIN and not code.torch(maker.func)
+            return is_own and definition(code, maker.func) is not None
     if last_name(value) not in ("args", "opt", "opts", "cfg", "config", "hparams", "params"):
         return False
     return any(

@@ -13,21 +13,66 @@ OTHERS = ("state_dict", "script", "trace", "freeze", "symbolic_trace", "convert"
 MOVES = ("to", "cuda", "cpu", "half", "float", "eval", "train")
 
 
+USES = ("parameters", "train", "eval", "state_dict", "zero_grad", "named_parameters")
+
+
 @needs("save(", "torch")
 def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("save", ()):
-        if (
-            code.full(call.func) == "torch.save"
-            and (model := argument(call, 0, "obj")) is not None
-            and _is_model(code, model)
-            and not is_test(code, call)
-            and not is_dead(code, call)
-        ):
+        saved = argument(call, 0, "obj")
+        if code.full(call.func) != "torch.save" or saved is None:
+            continue
+        if is_test(code, call) or is_dead(code, call):
+            continue
+        for model in _models(code, saved):
             yield Hit(
                 call,
                 f"{source(call)} saves the import path of {source(model)}'s class, but not its "
                 "code",
             )
+
+
+def _models(code: Code, saved: ast.expr) -> Iterator[ast.expr]:
+    """Yields the first module in what is saved: itself, or a value of the dict."""
+    table = code.value(saved)
+    if isinstance(table, ast.Dict):
+        yield from [value for value in table.values if _is_used_as_a_module(code, value)][:1]
+        return
+    while isinstance(saved, ast.Call) and last_name(saved.func) in MOVES:
+        saved = receiver(saved) or saved
+        if not path(saved):
+            break
+    if isinstance(saved, ast.Subscript):
+        entry = _entry(code, saved)
+        if entry is not None and _is_used_as_a_module(code, entry):
+            yield saved
+    elif _is_model(code, saved):
+        yield saved
+
+
+def _entry(code: Code, part: ast.Subscript) -> ast.expr | None:
+    """The value of best["model"], which the same function assigns."""
+    for assignment in code.within(code.function(part), ast.Assign):
+        target = assignment.targets[0]
+        if isinstance(target, ast.Subscript) and ast.unparse(target) == ast.unparse(part):
+            return assignment.value  # type: ignore[no-any-return]
+    return None
+
+
+def _is_used_as_a_module(code: Code, node: ast.expr) -> bool:
+    """True if the same function, or for self.model the class, uses the name as a module."""
+    name = path(node)
+    return bool(name) and any(
+        path(receiver(call)) == name
+        and (
+            code.owner(call) is code.owner(node)
+            if name.startswith("self.")
+            else code.function(call) is code.function(node)
+        )
+        for used in USES
+        for call in code.calls.get(used, ())
+        if not any(word in last_name(node).lower() for word in ("optim", "sched", "scaler"))
+    )
 
 
 def _is_model(code: Code, node: ast.AST) -> bool:

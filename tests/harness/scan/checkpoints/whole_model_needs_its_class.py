@@ -46,3 +46,24 @@ def fit(net, path):
     keep(net, path)
     keep_state(net.state_dict(), path)
     return optimizer
+
+
+def in_a_dict(wrapped, optimizer, path):
+    model = wrapped.module if hasattr(wrapped, "module") else wrapped
+    state = {"model": model, "weights": model.state_dict(), "optimizer": optimizer.state_dict()}
+    torch.save(state, path)  # finds whole_model_needs_its_class
+    torch.save({"weights": model.state_dict(), "optimizer": optimizer}, path)
+
+
+def best_of_a_run(encoder, score, path):
+    best, scores = {}, {}
+    encoder.train()
+    best["encoder"] = encoder
+    scores["encoder"] = score
+    torch.save(best["encoder"], path)  # finds whole_model_needs_its_class
+    torch.save(scores["encoder"], path)
+
+
+def moved_first(path):
+    net = Net()
+    torch.save(net.cpu(), path)  # finds whole_model_needs_its_class
