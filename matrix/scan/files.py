@@ -9,9 +9,11 @@ import json
 import os
 import re
 import stat
+import sys
 import tokenize
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist
 _TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
 _GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
+
+_FORMATTED = re.compile(r"""\b[rR]?[fF][rR]?(["'])(?!\1)""")
 
 
 class Unreadable(Exception):
@@ -169,7 +173,29 @@ def parsed(text: str) -> ast.Module:
     """The syntax tree, without warnings. Raises the same exceptions as ast.parse()."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for example, "invalid escape sequence"
-        return ast.parse(text)
+        try:
+            return ast.parse(text)
+        except SyntaxError:
+            older = "\n".join(map(_with_other_quotes, text.split("\n")))
+            if sys.version_info >= (3, 12) or older == text:
+                raise
+            with suppress(SyntaxError):
+                return ast.parse(older)
+            raise
+
+
+def _with_other_quotes(line: str) -> str:
+    """The line with f"{a['b']}" for f"{a["b"]}", which only Python 3.12 and newer can parse."""
+    for start in list(_FORMATTED.finditer(line)):
+        quote, depth = start[1], 0
+        for at in range(start.end(), len(line)):
+            depth += (line[at] == "{") - (line[at] == "}")
+            if line[at] != quote:
+                continue
+            if depth <= 0:
+                break
+            line = line[:at] + ("'" if quote == '"' else '"') + line[at + 1 :]
+    return line
 
 
 def is_python(text: str) -> bool:

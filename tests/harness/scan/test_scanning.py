@@ -232,6 +232,17 @@ def test_what_cannot_be_read_is_named_and_the_others_are_read(tmp_path, name, da
         assert why in passed[0].why
 
 
+def test_quotes_in_f_strings_are_read_by_every_python(tmp_path):
+    file = tmp_path / "new.py"
+    line = 'x.to("gpu")'
+    file.write_text(f'import torch\nprint(f"{{a["b"]}} {{f(["c"])}}", "d")\n{line}\n')
+    _, findings, why = scanning.scan_file(file, RULES)
+    assert (why, [finding.line for finding in findings]) == ("", [3])
+    file.write_text('import torch\nprint(f"{a["b"]", "d")\n')
+    _, findings, why = scanning.scan_file(file, RULES)
+    assert why.startswith("not Python") and not findings
+
+
 def test_a_file_that_takes_too_long_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text(BAD, encoding="utf-8")
     monkeypatch.setattr(scanning, "SECONDS", -1.0)
