@@ -3,111 +3,308 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, last_name, names, path, place, receiver, source
-from ...training import is_fragment, is_loader
+from ...code import (
+    Code,
+    Hit,
+    argument,
+    constant,
+    end,
+    last_name,
+    names,
+    path,
+    place,
+    receiver,
+    source,
+)
+from ...training import creating_call, is_fragment, is_loader
 from .. import needs
 
+SAME = ("item", "detach", "cpu", "float", "clone", "numpy", "tolist", "double")  # loss.cpu().item()
+MEANS = ("mean", "average", "fmean", "nanmean")
+ARRAYS = ("array", "asarray", "tensor", "Tensor", "FloatTensor", "stack")
+METERS = ("meter", "monitor", "averag", "avg", "meanmetric", "hist", "tracker")
+READS = ("avg", "average", "value", "mean", "compute", "val_avg", "get_avg", "get_average")
+Division = tuple[ast.expr | ast.AugAssign, ast.expr, ast.expr]  # with the total and the count
 
-@needs("+=|.append(", "len(|mean(|average(")
+
+@needs("+=|.append(|.update(|.send(", "len(|mean(|average(|/=| / |avg|.value|.compute")
 def mean_of_batch_means(code: Code) -> Iterator[Hit]:
-    yield from _means_of_lists(code)
-    divisions: list[tuple[ast.BinOp | ast.AugAssign, ast.expr, ast.expr]] = [
-        (division, division.left, division.right) for division in code.all(ast.BinOp)
-    ]
-    divisions += [
-        (division, division.target, division.value) for division in code.all(ast.AugAssign)
-    ]
-    for mean, total, count in divisions:
-        if not isinstance(mean.op, ast.Div) or not path(total) or not _is_length(code, count):
-            continue
+    for mean in _means_of_lists(code):
+        yield Hit(mean, f"{source(mean)} gives more weight to the rows of a shorter last batch")
+    for update in _means_of_meters(code):
+        meter = source(receiver(update) or update, 40)
+        yield Hit(
+            update,
+            f"{meter} gives the mean of a shorter last batch the weight of a full batch",
+        )
+    for mean, total, count in _divisions(code):
         if any(
             path(addition.target) == path(total)
             and place(addition) < place(mean)
-            and _adds_a_mean(code, addition, count)
+            and _adds_a_mean(code, addition)
+            and _counts_batches(code, count, addition)
             for addition in code.within(code.function(mean), ast.AugAssign)
         ):
             yield Hit(mean, f"{source(mean)} gives more weight to the rows of a shorter last batch")
 
 
-def _means_of_lists(code: Code) -> Iterator[Hit]:
+def _divisions(code: Code) -> Iterator[Division]:
+    """Yields total / count and total /= count, if the total is a name."""
+    for division in code.all(ast.BinOp):
+        if isinstance(division.op, ast.Div) and path(division.left):
+            yield division, division.left, division.right
+    for update in code.all(ast.AugAssign):
+        if isinstance(update.op, ast.Div) and path(update.target):
+            yield update, update.target, update.value
+
+
+def _means_of_lists(code: Code) -> Iterator[ast.expr]:
     """Yields np.mean(losses) and sum(losses) / len(losses), of the losses of a loader's batches."""
-    kept: list[tuple[ast.AST, str, ast.expr]] = [
-        (put, path(receiver(put)), put.args[0])
+    lists = _lists_of_losses(code)
+    taken: list[tuple[ast.expr, ast.expr]] = []
+    for call in (call for name in MEANS for call in code.calls.get(name, ()) if call.args):
+        inner = call.args[0]
+        if isinstance(inner, ast.Call) and last_name(inner.func) in ARRAYS and inner.args:
+            inner = inner.args[0]
+        taken.append((call, inner))
+    for division in code.all(ast.BinOp) if lists else ():
+        total = division.left
+        if (
+            isinstance(division.op, ast.Div)
+            and isinstance(total, ast.Call)
+            and total.args
+            and last_name(total.func) == "sum"
+            and source(_at_least_1(division.right)) == f"len({source(total.args[0])})"
+        ):
+            taken.append((division, total.args[0]))
+    for mean, losses in taken:
+        if (path(losses), _space(code, losses)) in lists:
+            yield mean
+
+
+def _space(code: Code, name: ast.AST) -> ast.AST | None:
+    return code.owner(name) if path(name).startswith("self.") else code.function(name)
+
+
+def _lists_of_losses(code: Code) -> set[tuple[str, ast.AST | None]]:
+    """(name, its function or class) of each list of the losses of a loader's batches.
+
+    A list that a function returns is also known by the name that receives it.
+    """
+    kept: list[tuple[ast.expr, ast.expr]] = [
+        (holder, put.args[0])
         for put in code.calls.get("append", ())
-        if len(put.args) == 1
+        if len(put.args) == 1 and (holder := receiver(put)) is not None
     ]
     kept += [
-        (addition, path(addition.target), addition.value.elts[0])
+        (addition.target, addition.value.elts[0])
         for addition in code.all(ast.AugAssign)  # losses += [loss.item()]
         if isinstance(addition.value, ast.List) and len(addition.value.elts) == 1
     ]
     lists = {
-        (name, code.function(node))
-        for node, name, value in kept
-        if isinstance(value, ast.Call)
-        and last_name(value.func) == "item"
-        and _is_a_loss(code, value)
-        and (loops := code.loops(node))
-        and isinstance(loops[0], ast.For)
-        and is_loader(code, loops[0].iter)
-        and not _drops_the_last(code, loops[0].iter)
+        (path(holder), _space(code, holder)): code.function(holder)
+        for holder, value in kept
+        if path(holder) and _is_a_mean(code, value) and _loader_loop(code, value) is not None
     }
-    means = [call for name in ("mean", "average") for call in code.calls.get(name, ())]
-    taken: list[tuple[ast.expr, ast.expr]] = [(call, call.args[0]) for call in means if call.args]
-    taken += [
-        (division, division.left.args[0])
-        for division in code.all(ast.BinOp)
-        if isinstance(division.op, ast.Div)
-        and isinstance(division.left, ast.Call)
-        and division.left.args
-        and path(division.left.func) == "sum"
-        and source(division.right) == f"len({source(division.left.args[0])})"
-    ]
-    for node, losses in taken:
-        if (path(losses), code.function(node)) in lists:
-            yield Hit(node, f"{source(node)} gives more weight to the rows of a shorter last batch")
+    found = set(lists)
+    for (name, _), function in lists.items():
+        positions = _returned(code, function, name)
+        if positions and isinstance(function, ast.FunctionDef):
+            for call in code.calls.get(function.name, ()):
+                found |= {
+                    (path(target), _space(code, target))
+                    for target in _receivers(code, call, positions)
+                    if path(target)
+                }
+    return found
 
 
-def _is_length(code: Code, node: ast.expr) -> bool:
-    """True for len(loader)."""
-    if not isinstance(node, ast.Call) or path(node.func) != "len" or len(node.args) != 1:
+def _returned(code: Code, function: ast.AST, name: str) -> set[int]:
+    """The position of the name in what the function returns; -1 stands for the whole."""
+    positions = set()
+    for statement in code.within(function, ast.Return):
+        value = statement.value
+        if path(value) == name:
+            positions.add(-1)
+        elif isinstance(value, ast.Tuple):
+            positions |= {at for at, part in enumerate(value.elts) if path(part) == name}
+    return positions
+
+
+def _receivers(code: Code, call: ast.Call, positions: set[int]) -> list[ast.expr]:
+    """The names that receive these parts of the result of a call."""
+    statement = code.parent[call]
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target = statement.targets[0]
+    if isinstance(target, ast.Tuple):
+        return [part for at, part in enumerate(target.elts) if at in positions]
+    return [target] if -1 in positions else []
+
+
+def _means_of_meters(code: Code) -> Iterator[ast.Call]:
+    """Yields meter.update(loss.item()), without the number of rows, if the mean is read later."""
+    for name in ("update", "send"):
+        for update in code.calls.get(name, ()):
+            values = [value for value in update.args if constant(value) is None]
+            rest = [constant(value) for value in update.args if constant(value) is not None]
+            if len(values) != 1 or update.keywords or not _is_a_mean(code, values[0]):
+                continue
+            if any(value != 1 and not isinstance(value, str) for value in rest):
+                continue
+            if _loader_loop(code, update) is not None and _is_a_meter(code, receiver(update)):
+                yield update
+
+
+def _is_a_meter(code: Code, meter: ast.expr | None) -> bool:
+    """True if the object keeps a mean, judging by the names of its class and its attributes."""
+    if meter is None:
         return False
-    loader = node.args[0]
-    return is_loader(code, loader) and path(loader) != "" and not _drops_the_last(code, loader)
+    maker = creating_call(code, meter)
+    words = f"{source(meter)} {last_name(maker.func) if maker is not None else ''}".lower()
+    if "smooth" in words or "ema" in words.split("_") or "window" in words:
+        return False
+    holder = path(meter)
+    reads = any(
+        path(part.value) == holder
+        for part in code.all(ast.Attribute)
+        if part.attr in READS and holder
+    )
+    return reads or any(word in words for word in METERS)
+
+
+def _loader_loop(code: Code, node: ast.AST) -> ast.For | None:
+    """The innermost loop around the node, if it is over a loader that keeps its last batch."""
+    loop = next(iter(code.loops(node)), None)
+    if not isinstance(loop, ast.For) or not is_loader(code, loop.iter):
+        return None
+    return None if _drops_the_last(code, loop.iter) else loop
+
+
+def _counts_batches(code: Code, count: ast.expr, addition: ast.AugAssign) -> bool:
+    """True for len(loader), its name, a counter of the loop's passes, and i + 1 after the loop."""
+    loop = _loader_loop(code, addition)
+    if loop is None:
+        return False
+    count = _at_least_1(count)
+    value = _at_least_1(code.value(count) or count)
+    if isinstance(value, ast.Call) and path(value.func) == "len" and len(value.args) == 1:
+        loader, over = path(value.args[0]), code.value(loop.iter) or loop.iter
+        around = [*ast.walk(loop.iter), *ast.walk(over)]
+        around += [inner for part in around for inner in _values(code, part)]
+        return bool(loader) and any(path(part) == loader for part in around)
+    if place(count) < end(loop):  # the progress of an unfinished epoch
+        return False
+    if isinstance(count, ast.BinOp) and isinstance(count.op, ast.Add):
+        return constant(count.right) == 1 and path(count.left) == _number(loop)
+    return bool(path(count)) and any(
+        path(other.target) == path(count)
+        and constant(other.value) == 1
+        and code.loops(other)[:1] == [loop]
+        and not code.excludes(other, addition)
+        for other in code.within(loop, ast.AugAssign)
+    )
+
+
+def _values(code: Code, name: ast.AST) -> list[ast.AST]:
+    value = code.value(name) if path(name) else None
+    return list(ast.walk(value)) if value is not None and value is not name else []
+
+
+def _number(loop: ast.For) -> str | None:
+    """The name i in `for i, batch in enumerate(loader)`."""
+    is_numbered = "enumerate" in {last_name(part) for part in ast.walk(loop.iter)}
+    target = loop.target
+    return path(target.elts[0]) if isinstance(target, ast.Tuple) and is_numbered else None
+
+
+def _at_least_1(count: ast.AST) -> ast.expr:
+    """The count in max(count, 1), max(1, count) and float(count)."""
+    if isinstance(count, ast.Call) and last_name(count.func) in ("max", "float", "int"):
+        others = [value for value in count.args if constant(value) is None]
+        if len(others) == 1:
+            return others[0]
+    assert isinstance(count, ast.expr)
+    return count
 
 
 def _drops_the_last(code: Code, loader: ast.expr) -> bool:
     """True if the loader, or the loader in enumerate(loader), drops a shorter last batch."""
-    made = (code.value(part) for part in ast.walk(loader) if path(part))
+    made = [code.value(part) for part in ast.walk(loader) if path(part)]
+    made += [inner for part in made if part is not None for inner in _values(code, part)]
     return any(
         isinstance(call, ast.Call) and constant(argument(call, 8, "drop_last")) is True
         for call in made
     )
 
 
-def _adds_a_mean(code: Code, addition: ast.AugAssign, count: ast.expr) -> bool:
-    """True for an unweighted `total += loss.item()` in a loop over the loader."""
-    value = addition.value
-    if not isinstance(addition.op, ast.Add) or not isinstance(value, ast.Call):
+def _adds_a_mean(code: Code, addition: ast.AugAssign) -> bool:
+    """True for an unweighted `total += loss.item()`."""
+    return isinstance(addition.op, ast.Add) and _is_a_mean(code, addition.value)
+
+
+def _is_a_mean(code: Code, node: ast.expr) -> bool:
+    """True for a loss, possibly as a number, unless it is a sum or a product."""
+    loss = _unconverted(node)
+    for _ in range(4):
+        if isinstance(loss, ast.Call):
+            return _computes_a_mean(code, loss)
+        if not path(loss) and not isinstance(loss, ast.Subscript):
+            return False
+        value = code.value(loss) if path(loss) else None
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and _has_rows(value):
+            return False
+        if not isinstance(value, ast.Call) or value is loss:
+            break
+        if _unconverted(value) is value:
+            if last_name(value.func) == "sum" and path(value.func) != "sum":
+                return False
+            if _is_summed(code, value):
+                return False
+            break
+        inner = _unconverted(value)
+        if path(inner) == path(loss):
+            break
+        loss = inner
+    key = constant(loss.slice) if isinstance(loss, ast.Subscript) else last_name(loss)
+    return isinstance(key, str) and "loss" in key.lower()
+
+
+def _unconverted(node: ast.expr) -> ast.expr:
+    """The loss in loss.detach().cpu().item(), float(loss) and loss.data."""
+    while True:
+        if isinstance(node, ast.Call) and last_name(node.func) in SAME:
+            inner = receiver(node)
+            if inner is None and len(node.args) == 1:
+                inner = node.args[0]
+            if inner is None:
+                return node
+            node = inner
+        elif isinstance(node, ast.Attribute) and node.attr == "data":
+            node = node.value
+        else:
+            return node
+
+
+def _computes_a_mean(code: Code, call: ast.Call) -> bool:
+    if _is_summed(code, call):
         return False
-    if last_name(value.func) != "item" or not _is_a_loss(code, value):
-        return False
-    assert isinstance(count, ast.Call)
-    loader = path(count.args[0])
-    loops = code.loops(addition)
-    return bool(loops) and any(
-        path(part) == loader for part in ast.walk(getattr(loops[0], "iter", loops[0]))
+    if last_name(call.func) == "mean":  # loss.mean() of several GPUs
+        loss = receiver(call)
+        return loss is not None and bool(path(loss)) and "loss" in last_name(loss).lower()
+    return is_fragment(code) or any(
+        "loss" in name.lower() or "crit" in name for name in names(call.func)
     )
 
 
-def _is_a_loss(code: Code, item: ast.Call) -> bool:
-    loss = receiver(item)
-    if loss is None:
-        return False
-    if isinstance(loss, ast.Call):
-        return is_fragment(code) or any(
-            "loss" in n.lower() or "crit" in n for n in names(loss.func)
-        )
-    value = code.value(loss)
-    summed = isinstance(value, ast.Call) and last_name(value.func) == "sum"
-    return "loss" in last_name(loss).lower() and not summed
+def _is_summed(code: Code, call: ast.Call) -> bool:
+    """True if the criterion has reduction="sum" or "none"."""
+    maker = creating_call(code, call.func) if path(call.func) else None
+    made = [call] if maker is None else [call, maker]
+    return any(constant(argument(one, -1, "reduction")) in ("sum", "none") for one in made)
+
+
+def _has_rows(product: ast.BinOp) -> bool:
+    """True if a factor is a number of rows, as in loss.item() * x.size(0)."""
+    words = {word.lower() for word in names(product)}
+    return bool(words & {"size", "shape", "len", "bs", "n", "batch_size", "numel"})

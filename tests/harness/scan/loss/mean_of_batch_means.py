@@ -72,3 +72,81 @@ def drops_the_last_batch(model, criterion, rows, np):
         total += loss.item()
         losses.append(loss.item())
     return total / len(val_loader), np.mean(losses)
+
+
+def counts_the_batches(model, loader, criterion, tqdm):
+    total, other, batches, rows = 0.0, 0.0, 0, 0
+    for x, y in tqdm(loader):
+        loss = criterion(model(x), y)
+        total += loss.detach().cpu().item()
+        other += loss * len(y)
+        batches += 1
+        rows += len(y)
+    print(total / max(batches, 1))  # finds mean_of_batch_means
+    print(other / rows, total / 3)
+    for i, (x, y) in enumerate(loader):
+        total += float(criterion(model(x), y))
+        print(total / (i + 1))
+    return total / (i + 1)  # finds mean_of_batch_means
+
+
+def names_the_number(model, validate_loader, criterion, tqdm):
+    steps = len(validate_loader)
+    bar = tqdm(validate_loader)
+    total = again = 0.0
+    for x, y in bar:
+        loss = criterion(model(x), y)
+        total += loss.item()
+        again += loss.item()
+    return total / len(validate_loader), again / steps  # finds mean_of_batch_means
+
+
+def sums_the_rows(model, loader, torch=torch):
+    criterion = torch.nn.MSELoss(reduction="sum")
+    total = 0.0
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        total += loss.item()
+    return total / len(loader)
+
+
+class AverageMeter:
+    def update(self, value, n=1):
+        self.total += value * n
+        self.count += n
+
+    @property
+    def avg(self):
+        return self.total / self.count
+
+
+def meters(model, loader, criterion, metric_monitor, bar):
+    losses, rows, ema = AverageMeter(), AverageMeter(), bar
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        losses.update(loss.item())  # finds mean_of_batch_means
+        losses.update(loss.item(), 1)  # finds mean_of_batch_means
+        metric_monitor.update("Loss", loss.item())  # finds mean_of_batch_means
+        rows.update(loss.item(), x.size(0))
+        bar.update(1)
+        ema.update(loss.item())
+    return losses.avg, rows.avg
+
+
+class Trainer:
+    def validates(self, losses, loader):
+        for x, y in loader:
+            loss = self.step(x, y)
+            losses.append(loss.item())
+        return losses
+
+    def others(self, loader):
+        rows = []
+        for x, y in loader:
+            rows.append(x.mean())
+        return rows
+
+    def fits(self, loader, np):
+        losses = self.validates([], loader)
+        rows = self.others(loader)
+        return np.average(losses), np.mean(rows)  # finds mean_of_batch_means
