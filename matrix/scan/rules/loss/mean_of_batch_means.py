@@ -291,7 +291,8 @@ def _computes_a_mean(code: Code, call: ast.Call) -> bool:
         return False
     if last_name(call.func) == "mean":  # loss.mean() of several GPUs
         loss = receiver(call)
-        return loss is not None and bool(path(loss)) and "loss" in last_name(loss).lower()
+        key = constant(loss.slice) if isinstance(loss, ast.Subscript) else path(loss)
+        return isinstance(key, str) and "loss" in key.rpartition(".")[2].lower()
     return is_fragment(code) or any(
         "loss" in name.lower() or "crit" in name for name in names(call.func)
     )

@@ -65,13 +65,13 @@ def divides_in_place(model, train_loader, criterion, bar, np):
 
 
 def drops_the_last_batch(model, criterion, rows, np):
-    val_loader = DataLoader(rows, batch_size=8, drop_last=True)
+    whole_loader = DataLoader(rows, batch_size=8, drop_last=True)
     total, losses = 0.0, []
-    for i, (x, y) in enumerate(val_loader):
+    for i, (x, y) in enumerate(whole_loader):
         loss = criterion(model(x), y)
         total += loss.item()
         losses.append(loss.item())
-    return total / len(val_loader), np.mean(losses)
+    return total / len(whole_loader), np.mean(losses)
 
 
 def counts_the_batches(model, loader, criterion, tqdm):
@@ -90,15 +90,15 @@ def counts_the_batches(model, loader, criterion, tqdm):
     return total / (i + 1)  # finds mean_of_batch_means
 
 
-def names_the_number(model, validate_loader, criterion, tqdm):
-    steps = len(validate_loader)
-    bar = tqdm(validate_loader)
+def names_the_number(model, other_loader, criterion, tqdm):
+    steps = len(other_loader)
+    bar = tqdm(other_loader)
     total = again = 0.0
     for x, y in bar:
         loss = criterion(model(x), y)
         total += loss.item()
         again += loss.item()
-    return total / len(validate_loader), again / steps  # finds mean_of_batch_means
+    return total / len(other_loader), again / steps  # finds mean_of_batch_means
 
 
 def sums_the_rows(model, loader, torch=torch):

@@ -46,3 +46,16 @@ def asks_a_detector_for_its_losses(model, val_loader):
     for images, targets in val_loader:
         loss_dict = model(images, targets)
     return loss_dict
+
+
+def measures(model, test_loader, criterion):
+    total = 0.0
+    for x, y in test_loader:
+        total += criterion(model(x), y).item()  # finds eval_is_forgotten
+    return total
+
+
+def adapts(model, test_loader, criterion, optimizer):
+    for x, y in test_loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
