@@ -176,7 +176,9 @@ def _is_a_meter(code: Code, meter: ast.expr | None) -> bool:
 def _loader_loop(code: Code, node: ast.AST) -> ast.For | None:
     """The innermost loop around the node, if it is over a loader that keeps its last batch."""
     loop = next(iter(code.loops(node)), None)
-    if not isinstance(loop, ast.For) or not is_loader(code, loop.iter):
+    if not isinstance(loop, ast.For) or "dataset" in names(loop.iter):
+        return None
+    if not any(is_loader(code, part) for part in ast.walk(loop.iter) if isinstance(part, ast.expr)):
         return None
     return None if _drops_the_last(code, loop.iter) else loop
 
@@ -192,7 +194,8 @@ def _counts_batches(code: Code, count: ast.expr, addition: ast.AugAssign) -> boo
         loader, over = path(value.args[0]), code.value(loop.iter) or loop.iter
         around = [*ast.walk(loop.iter), *ast.walk(over)]
         around += [inner for part in around for inner in _values(code, part)]
-        return bool(loader) and any(path(part) == loader for part in around)
+        is_length = bool(loader) and is_loader(code, value.args[0])
+        return is_length and any(path(part) == loader for part in around)
     if place(count) < end(loop):  # the progress of an unfinished epoch
         return False
     if isinstance(count, ast.BinOp) and isinstance(count.op, ast.Add):
