@@ -26,6 +26,8 @@
 #     loss = cross_entropy(model(x).float(), labels, reduction="sum") / tokens
 #     loss.backward()
 # '''
+# rule = "note"
+# when = "the batches have different numbers of tokens"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Accumulation should give the same step as one large batch. However, each batch computes the mean

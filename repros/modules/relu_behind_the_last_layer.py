@@ -20,6 +20,7 @@
 # right = '''
 # output = torch.nn.functional.softplus(layer(x))
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """One initialization learns, and the next predicts 0 forever (jvargasmu/population_estimation#68).

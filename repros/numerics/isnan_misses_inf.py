@@ -31,6 +31,7 @@
 # model.zero_grad()
 # '''
 # choice = "Normally, use the lines without the fix; use the fix for sparse gradients or on a GPU, where the fix reads from the device once, but the lines read once for each parameter"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is inf, and because isnan(inf) is False, the check passes, the step runs and the weight

@@ -29,6 +29,8 @@
 # up = torch.nn.functional.pad(up, (0, side, 0, bottom))
 # x = torch.cat([skip, up], 1)
 # '''
+# rule = "note"
+# when = "a height or width is not divisible by the downsampling"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A U-Net's decoder stops at torch.cat([skip, up], 1), and the two sizes in the message differ by

@@ -32,7 +32,7 @@ MASK = re.compile(r"^(input_masks?|attention_masks?|\w*padding_mask|\w*pad_mask)
 IDS = re.compile(r"ids?$|tokens|texts|^input")
 
 
-@needs("mean(", "mask|padding")
+@needs("mean(", "mask|padding|!=")
 def mean_pooling_counts_padding(code: Code) -> Iterator[Hit]:
     found: set[ast.AST] = set()
     for call in code.calls.get("mean", ()):
@@ -40,8 +40,10 @@ def mean_pooling_counts_padding(code: Code) -> Iterator[Hit]:
         hidden = argument(call, 0, "input") if is_function else receiver(call)
         if hidden is None or constant(argument(call, int(is_function), "dim")) != 1:
             continue
-        if _is_masked(code, hidden) or (
-            path(hidden) and has_padding(code, hidden) and not knows_lengths(code, call)
+        if (
+            _is_masked(code, hidden)
+            or _is_zeroed(code, hidden)
+            or (path(hidden) and has_padding(code, hidden) and not knows_lengths(code, call))
         ):
             found.add(call)
     for run in runs(code, (*RECURRENT, *ATTENTION)):
@@ -76,6 +78,28 @@ def _is_masked(code: Code, hidden: ast.expr) -> bool:
         return True
     return any(MASK.search(word) for word in words) or any(
         word.arg is None and _pads_several(code, word.value) for word in node.keywords
+    )
+
+
+def _is_zeroed(code: Code, hidden: ast.expr) -> bool:
+    """True for embedded * (ids != 0).unsqueeze(-1), whose padding is 0 but counts as a step."""
+    value = code.value(hidden)
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
+        return False
+    masks: list[ast.AST | None] = [value.left, value.right]
+    for _ in range(3):
+        masks = [code.value(mask) for mask in masks]
+        masks = [
+            receiver(mask)
+            if isinstance(mask, ast.Call) and last_name(mask.func) in ("unsqueeze", "float", "to")
+            else mask
+            for mask in masks
+        ]
+    return any(
+        isinstance(mask, ast.Compare)
+        and isinstance(mask.ops[0], ast.NotEq)
+        and (constant(mask.comparators[0]) == 0 or "pad" in source(mask.comparators[0]).lower())
+        for mask in masks
     )
 
 

@@ -81,6 +81,9 @@ def _has_batch_norm(code: Code, model: ast.expr) -> bool:
 
 def _is_normalized(code: Code, call: ast.Call) -> bool:
     name = code.full(call.func)
+    if name in ("timm.create_model", "torch.hub.load"):
+        texts = [constant(value) for value in call.args]
+        return any(isinstance(text, str) and text.startswith(NORMALIZED) for text in texts)
     return name.startswith("torchvision.") and last_name(call.func).startswith(NORMALIZED)
 
 
@@ -88,7 +91,8 @@ def _keeps_statistics(code: Code) -> bool:
     """True if the file sets parts of a model to eval mode, or defines its own train()."""
     if any(function.name == "train" and function.args.args[:1] for function in _methods(code)):
         return True
-    return any("BatchNorm" in name for name in (code.text, *map(source, _tests(code)))) or any(
+    words = [*map(source, _tests(code)), *(str(text.value) for text in code.all(ast.Constant))]
+    return any(len(word) < 200 and "BatchNorm" in word for word in words) or any(
         "." in path(receiver(call)) or "backbone" in path(receiver(call))
         for call in code.calls.get("eval", ())
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, argument, constant, last_name, path
+from ...code import Code, argument, constant, last_name, path, remembered
+from ...project import definition
 from ...training import is_dead, is_network
 
 # Layers that have parameters.
@@ -40,14 +41,23 @@ def has_parameters(code: Code, node: ast.AST | None) -> bool:
         return True
     if name in CONTAINERS:
         return any(has_parameters(code, part) for part in ast.walk(node) if part is not node)
-    return isinstance(node.func, ast.Name) and any(
-        is_network(code, owner)
-        and any(
-            code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter"
-            for call in ast.walk(owner)
-            if isinstance(call, ast.Call)
-        )
-        for owner in classes(code, node.func.id)
+    if isinstance(node.func, ast.Name) and classes(code, node.func.id):
+        return any(_creates_parameters(code, owner) for owner in classes(code, node.func.id))
+    found = definition(code, node.func)
+    return (
+        found is not None
+        and isinstance(found.node, ast.ClassDef)
+        and _creates_parameters(found.code, found.node)
+    )
+
+
+@remembered
+def _creates_parameters(code: Code, owner: ast.ClassDef) -> bool:
+    """True if the class is a module that creates parameters, or layers of torch that have them."""
+    return is_network(code, owner) and any(
+        code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter"
+        for call in ast.walk(owner)
+        if isinstance(call, ast.Call)
     )
 
 

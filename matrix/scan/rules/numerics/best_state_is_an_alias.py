@@ -15,9 +15,12 @@ from ...training import (
 )
 from .. import needs
 
+MODELS = ("model", "net", "encoder", "decoder", "generator", "discriminator", "policy", "actor")
 
-@needs("state_dict()", "best")
+
+@needs("state_dict()|.train()|.step()|train(", "best")
 def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
+    yield from _best_models(code)
     for call in code.calls.get("state_dict", ()):
         model = receiver(call)
         if call.args or call.keywords or not path(model):
@@ -39,6 +42,59 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
                 f"{source(holder)} is a reference to the weights of {source(model)}, which "  # type: ignore[arg-type]
                 "training keeps changing",
             )
+
+
+def _best_models(code: Code) -> Iterator[Hit]:
+    """Yields `best_model = model` in a loop that goes on to train the model."""
+    for statement in code.all(ast.Assign):
+        model, target = statement.value, statement.targets[0]
+        holder = target.value if isinstance(target, ast.Subscript) else target
+        if not path(model) or not path(holder) or "best" not in last_name(holder).lower():
+            continue
+        if not _is_a_model(code, model) or in_a_test(code, statement) or is_dead(code, statement):
+            continue
+        loops = code.loops(statement)
+        if not loops or not any(
+            isinstance(test, (ast.Compare, ast.BoolOp)) for test in code.conditions(statement)
+        ):
+            continue
+        if not _is_trained_further(code, model, holder, statement) or _is_restored(
+            code, model, loops[0]
+        ):
+            continue
+        if not _is_trained_in(code, model, loops[0]):
+            continue
+        if _outlives_its_pass(code, holder, statement):
+            yield Hit(
+                statement,
+                f"{source(holder)} is {source(model)} itself, not a copy, so it holds the "
+                "weights of the last epoch",
+            )
+
+
+def _is_a_model(code: Code, node: ast.expr) -> bool:
+    name = last_name(node).lower()
+    return name in MODELS or name.endswith(("model", "_net", "network"))
+
+
+def _is_trained_in(code: Code, model: ast.expr, loop: ast.AST) -> bool:
+    """True if the loop steps an optimizer, or calls a function that trains the model."""
+    if optimizer_steps(code, loop):
+        return True
+    return any(
+        "train" in last_name(call.func).lower()
+        and (
+            path(receiver(call)) == path(model) or path(model) in {path(part) for part in call.args}
+        )
+        for call in code.calls_in(loop)
+    )
+
+
+def _is_restored(code: Code, model: ast.expr, loop: ast.AST) -> bool:
+    """True if the loop loads other weights into the model, or copies it."""
+    return any(
+        path(receiver(call)) == path(model) for call in code.calls_in(loop, "load_state_dict")
+    ) or bool(code.calls_in(loop, "deepcopy"))
 
 
 def _holder_of(call: ast.Call, statement: ast.stmt) -> ast.expr | None:

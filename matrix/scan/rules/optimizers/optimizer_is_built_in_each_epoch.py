@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, last_name, path, place, receiver
+from ...code import Code, Hit, argument, constant, last_name, names, path, place, receiver
 from ...training import OPTIMIZERS, epoch_loop, optimizer_steps
 from .. import needs
 from .shared import optimizer_of
 
 
-@needs("parameters()", "step(", "epoch")
+@needs("param", "step(|train(", "epoch")
 def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
     yield from _built_in_a_function(code)
     for node in code.all(ast.Assign):
@@ -17,7 +17,7 @@ def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
         if not isinstance(call, ast.Call) or code.torch(call.func) not in OPTIMIZERS:
             continue
         loops = code.loops(node)
-        if not optimizer or not loops or code.parent[node] is not loops[0]:
+        if not optimizer or not loops or not _runs_in_most_passes(code, node, loops[0]):
             continue
         if loops[0] is not epoch_loop(code, node) or not _has_momentum(code, call):
             continue
@@ -27,8 +27,43 @@ def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
         if any(
             path(optimizer_of(code, step)) == optimizer and code.loops(step)[0] is not loops[0]
             for step in optimizer_steps(code, loops[0])
-        ):
+        ) or (code.parent[node] is not loops[0] and _is_handed_on(code, loops[0], optimizer)):
             yield Hit(node, f"{optimizer} is new in every epoch, so its running averages are lost")
+
+
+def _runs_in_most_passes(code: Code, node: ast.AST, loop: ast.AST) -> bool:
+    """True in the loop itself, and in `if epoch >= start:`, unlike in `if epoch == start:`."""
+    for above in code.ancestors(node):
+        if above is loop:
+            return True
+        if not isinstance(above, ast.If) or node in above.orelse:
+            return False
+        if isinstance(above.test, ast.Compare):
+            (first,) = above.test.ops[:1]
+            counter = names(above.test) & names(getattr(loop, "target", loop))
+            if not counter or not isinstance(first, (ast.Gt, ast.GtE)) or _sets_a_flag(above):
+                return False
+        elif (
+            not path(above.test) and not isinstance(above.test, ast.Call)
+        ) or above is code.parent[node]:
+            return False
+    return False
+
+
+def _sets_a_flag(branch: ast.If) -> bool:
+    return any(
+        isinstance(part, ast.Assign) and isinstance(constant(part.value), bool)
+        for part in branch.body
+    )
+
+
+def _is_handed_on(code: Code, loop: ast.AST, optimizer: str) -> bool:
+    """True if the loop calls a function with the optimizer, which trains for an epoch."""
+    return any(
+        "train" in last_name(call.func).lower()
+        and optimizer in {path(value) for value in call.args}
+        for call in code.calls_in(loop)
+    )
 
 
 def _built_in_a_function(code: Code) -> Iterator[Hit]:
@@ -84,6 +119,13 @@ def _has_momentum(code: Code, call: ast.Call) -> bool:
 
 def _model(call: ast.Call) -> str:
     parameters = argument(call, 0, "params")
+    if isinstance(parameters, (ast.List, ast.Tuple)) and len(parameters.elts) == 1:
+        group = parameters.elts[0]
+        keys = [constant(key) for key in group.keys] if isinstance(group, ast.Dict) else []
+        if isinstance(group, ast.Dict) and "params" in keys:
+            parameters = group.values[keys.index("params")]
+    if isinstance(parameters, ast.Call) and "param" in last_name(parameters.func):
+        return path(receiver(parameters))
     if isinstance(parameters, ast.Call) and last_name(parameters.func) == "parameters":
         return path(receiver(parameters))
     return ""

@@ -7,7 +7,11 @@ from ...code import Code, Hit, argument, constant, last_name, names, path, recei
 from ...training import creating_call
 from .. import needs
 
-RISING = frozenset("acc accuracy f1 auc auroc dice iou miou map bleu psnr ssim".split())
+RISING = frozenset(
+    "acc accuracy accuracies accs f1 auc auroc auprc dice iou miou map bleu bleu4 psnr ssim cider"
+    " meteor rouge ndcg kappa jaccard recall precision fscore valacc valaccuracy".split()
+)
+MEANS = ("mean", "average", "float", "sum", "max", "item")
 FALLING = frozenset("loss error err neg negative inverse perplexity ppl wer cer mae mse".split())
 
 
@@ -31,6 +35,11 @@ def plateau_takes_accuracy_for_a_loss(code: Code) -> Iterator[Hit]:
 
 def _rises(metric: ast.expr) -> bool:
     """True for a name such as val_acc, and False for 1 - val_acc and -val_acc."""
+    while isinstance(metric, ast.Call) and last_name(metric.func) in MEANS:
+        inner = metric.args[0] if metric.args else receiver(metric)
+        if inner is None:
+            return False
+        metric = inner
     if isinstance(metric, ast.Subscript) and isinstance(constant(metric.slice), str):
         words = _words(str(constant(metric.slice)))
     elif path(metric):

@@ -69,3 +69,12 @@ def embed_on(device, model, tokenizer, keywords):
 def embed_pixels(model, processor, images):
     inputs = processor(images, return_tensors="pt")
     return model(**inputs).last_hidden_state.mean(dim=1)
+
+
+class Bag(nn.Module):
+    def forward(self, ids):
+        kept = self.embed(ids) * (ids != 0).unsqueeze(-1).float()
+        other = self.embed(ids) * self.scale
+        count = (ids != 0).sum(1, keepdim=True)
+        print(other.mean(dim=2), kept.sum(dim=1) / count)
+        return kept.mean(dim=1)  # finds mean_pooling_counts_padding

@@ -59,3 +59,20 @@ def focal(logits, target):
     p = F.softmax(logits, dim=1)
     pt = torch.gather(p, 1, target.unsqueeze(1))
     return (-((1 - pt) ** 2) * torch.log(pt)).mean()  # finds log_of_a_softmax
+
+
+def log_of_a_quotient(scores, mask):
+    similar = torch.exp(scores / 0.1)
+    total = similar.sum(dim=1)
+    chosen = similar / total[:, None].repeat(1, 3)
+    safe = torch.exp(scores - scores.max())
+    print((safe / safe.sum(1, keepdim=True)).log())
+    print((similar / total).log().item())
+    print(torch.log(scores / scores.sum()))
+    return -torch.log(chosen[mask]).mean()  # finds log_of_a_softmax
+
+
+def log_of_a_quotient_in_place(positive, negative):
+    above = torch.exp(positive)
+    below = torch.exp(negative) * 3
+    return -torch.log(above / torch.sum(below, dim=1))  # finds log_of_a_softmax

@@ -86,3 +86,16 @@ class Trainer:
                 optimizer.zero_grad()
                 self.model(x).mean().backward()
                 optimizer.step()
+
+
+def from_an_epoch_on(model, loader, train_one, train_two, args):
+    optimizer = torch.optim.Adam(model.parameters())
+    for i in range(args.epochs):
+        if i + 1 >= args.second_stage:
+            optimizer = torch.optim.Adam([{"params": model.head_params(), "lr": 0.1}])  # finds optimizer_is_built_in_each_epoch
+        train_one(model, loader, optimizer)
+    optimizer = torch.optim.Adam(model.parameters())
+    for i in range(args.epochs):
+        if i + 1 == args.second_stage:
+            optimizer = torch.optim.Adam(model.head.parameters())
+        train_two(model, loader, optimizer)

@@ -24,3 +24,12 @@ def falls(optimizer, val_loss, acc_error, accuracy):
     scheduler.step(acc_error)
     scheduler.step(1 - accuracy)
     scheduler.step(-accuracy)
+
+
+def of_lists(optimizer, np, scores):
+    scheduler = ReduceLROnPlateau(optimizer)
+    for epoch in range(9):
+        val_cider, val_accuracy, val_losses = scores()
+        scheduler.step(val_cider)  # finds plateau_takes_accuracy_for_a_loss
+        scheduler.step(np.mean(val_accuracy))  # finds plateau_takes_accuracy_for_a_loss
+        scheduler.step(np.mean(val_losses))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, path
+from ...origins import made_by_a
+from ...training import is_dead, is_fragment, is_network
+from .. import needs
+
+RELUS = (("relu", "ReLU"), ("relu6", "ReLU6"))
+
+
+@needs("relu(|ReLU|relu6")
+def relu_behind_the_last_layer(code: Code) -> Iterator[Hit]:
+    if is_fragment(code):
+        for node in code.all(ast.Assign):
+            if path(node.targets[0]) == "output" and _how(code, node.value):
+                yield Hit(node.value, "where the last layer's output is negative, it is 0")
+        return
+    for owner in code.all(ast.ClassDef):
+        if not is_network(code, owner) or not _counts_classes(owner):
+            continue
+        for method in owner.body:
+            if not isinstance(method, ast.FunctionDef) or method.name != "forward":
+                continue
+            for statement in code.within(method, ast.Return):
+                how = _how(code, statement.value)
+                if how and not is_dead(code, statement):
+                    yield Hit(
+                        statement,
+                        f"the outputs of {owner.name} go through a ReLU, so a class whose "
+                        "output is negative gets 0 and no gradient",
+                    )
+
+
+def _how(code: Code, value: ast.expr | None) -> str:
+    if value is None:
+        return ""
+    return next((how for relu in RELUS if (how := made_by_a(code, value, *relu))), "")
+
+
+def _counts_classes(owner: ast.ClassDef) -> bool:
+    """True if __init__() gets the number of classes, so that forward() returns their scores."""
+    return any(
+        isinstance(method, ast.FunctionDef)
+        and method.name == "__init__"
+        and any(
+            "class" in parameter.arg or parameter.arg in ("num_labels", "n_labels")
+            for parameter in (*method.args.args, *method.args.kwonlyargs)
+        )
+        for method in owner.body
+    )
