@@ -3,8 +3,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, is_none, names, path, place, receiver, source
-from ...training import is_dead
+from ...code import Code, Hit, argument, is_none, last_name, names, path, place, receiver, source
+from ...project import around
+from ...training import class_of, creating_call, is_dead
 from .. import needs
 
 RANDOM = (
@@ -14,10 +15,14 @@ RANDOM = (
 )  # fmt: skip
 
 
-@needs("padding_idx", "_(|init.")
+EVERY = ("dim", "requires_grad", "weight", "ndim")
+
+
+@needs("padding_idx|parameters()", "_(|init.")
 def padding_vector_is_not_zero(code: Code) -> Iterator[Hit]:
     padded = _padded(code)
     yield from _in_a_loop(code, padded)
+    yield from _in_a_loop_over_a_model(code)
     for call in (call for name in RANDOM for call in code.calls.get(name, ())):
         weight = path(_filled(code, call))
         embedding = weight.removesuffix(".data").removesuffix(".weight")
@@ -45,6 +50,42 @@ def _in_a_loop(code: Code, padded: dict[tuple[ast.AST | None, str], ast.Call]) -
                 if not _resets(code, call, name):
                     filled = source(call.func, 40)
                     yield Hit(call, f"{filled}() overwrites the zero padding vector of {name}")
+
+
+def _in_a_loop_over_a_model(code: Code) -> Iterator[Hit]:
+    """Yields the initialization of all matrices of a model whose class has a padded embedding."""
+    for loop in code.all(ast.For):
+        model = receiver(loop.iter) if isinstance(loop.iter, ast.Call) else None
+        if model is None or not path(model) or path(model) == "self" or is_dead(code, loop):
+            continue
+        if last_name(loop.iter.func) not in ("parameters", "named_parameters"):  # type: ignore
+            continue
+        target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
+        for call in code.calls_in(loop, *RANDOM):
+            if path(_filled(code, call)).removesuffix(".data") != path(target):
+                continue
+            tests = [source(test) for test in code.conditions(call)]
+            if not all(any(word in test for word in EVERY) for test in tests):
+                continue
+            if "padding_idx" in names(code.function(call)) or "embed" in source(loop, 2000).lower():
+                continue
+            if _has_padding(code, model):
+                filled = source(call.func, 40)
+                yield Hit(
+                    call, f"{filled}() overwrites the zero padding vector of the model's embedding"
+                )
+                break
+
+
+def _has_padding(code: Code, model: ast.expr) -> bool:
+    """True if the file of the model's class, or for an unknown class a file nearby, pads."""
+    maker = creating_call(code, model)
+    if maker is None:
+        return any(_padded(file) for file in around(code, "padding_idx"))
+    found = class_of(code, maker)
+    if found is None or not isinstance(found.node, ast.ClassDef):
+        return False
+    return bool(_padded(found.code))
 
 
 def _padded(code: Code) -> dict[tuple[ast.AST | None, str], ast.Call]:

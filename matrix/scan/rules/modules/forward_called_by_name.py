@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 from ...code import Code, Edit, Hit, end, last_name, path, receiver, source
 from ...project import around
-from ...training import in_a_test, is_fragment
+from ...training import class_of, creating_call, in_a_test, is_fragment, is_network
 from .. import needs
 
+MODELS = ("model", "net", "network", "encoder", "decoder", "generator", "discriminator")
 HOOKS = ("_hook(", "weight_norm(", "spectral_norm(", "prune.")
 
 
 @needs(".forward(")
 def forward_called_by_name(code: Code) -> Iterator[Hit]:
-    if not is_fragment(code) and not _has_hooks(code):
-        return
+    has_hooks = is_fragment(code) or _has_hooks(code)
     for call in code.calls.get("forward", ()):
         model = receiver(call)
         if model is None or not path(model) or path(model) in ("self", "cls"):
@@ -23,10 +23,28 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             continue
         if _is_of_an_autograd_function(code, call):
             continue
+        if not has_hooks and not _is_a_model(code, model):
+            continue
         if not code.is_imported(model) and path(model) != "ctx":
             line, column = end(model)
             edit = Edit(line, column, *end(call.func), "")
             yield Hit(call, f"{source(call, 40)} skips the hooks of {source(model, 40)}", (edit,))
+
+
+def _is_a_model(code: Code, node: ast.expr) -> bool:
+    """True for an object of a module's class, and for a usual name of a model."""
+    maker = creating_call(code, node)
+    if maker is None:
+        name = last_name(node).lower()
+        return name in MODELS or name.endswith(("_model", "_net"))
+    if code.full(maker.func).startswith("torch.nn."):
+        return True
+    found = class_of(code, maker)
+    return (
+        found is not None
+        and isinstance(found.node, ast.ClassDef)
+        and is_network(found.code, found.node)
+    )
 
 
 def _has_hooks(code: Code) -> bool:

@@ -26,7 +26,7 @@ def frozen_batchnorm_moves(code: Code) -> Iterator[Hit]:
         if (
             _has_batch_norm(code, model)
             and not is_dead(code, node)
-            and any(_trains(file) for file in around(code, ".train("))
+            and any(_trains(file) for file in around(code, ".train(", ".backward("))
         ):
             yield Hit(
                 node,
@@ -111,7 +111,8 @@ def _tests(code: Code) -> list[ast.expr]:
 
 
 def _trains(code: Code) -> bool:
-    return any(
+    """True if the code calls train(), or trains in the mode of a new model, which is train mode."""
+    return bool(code.calls.get("backward")) or any(
         isinstance(call.func, ast.Attribute) and not call.args
         for call in code.calls.get("train", ())
     )

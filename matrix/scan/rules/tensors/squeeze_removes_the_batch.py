@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, last_name, names, path, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, names, path, receiver, source
 from ...training import in_a_test, is_dead, is_fragment, is_loader, is_network
 from .. import needs
 
@@ -19,7 +19,11 @@ def squeeze_removes_the_batch(code: Code) -> Iterator[Hit]:
             continue
         if is_dead(code, call) or in_a_test(code, call):
             continue
-        if _is_pooled(code, call, squeezed) or _is_compared(code, call, squeezed):
+        if (
+            _is_pooled(code, call, squeezed)
+            or _is_compared(code, call, squeezed)
+            or _is_gathered(code, call, squeezed)
+        ):
             yield Hit(
                 call,
                 f"{source(call, 40)} also removes the batch dimension if the batch has one sample",
@@ -37,10 +41,21 @@ def _is_pooled(code: Code, call: ast.Call, node: ast.expr) -> bool:
     return getattr(function, "name", "") == "forward" and is_network(code, code.owner(call))
 
 
+def _is_gathered(code: Code, call: ast.Call, node: ast.expr) -> bool:
+    """True for q.gather(1, actions).squeeze() in a function that trains."""
+    value = code.value(node)
+    if not isinstance(value, ast.Call) or last_name(value.func) != "gather":
+        return False
+    dim = constant(argument(value, int(bool(code.torch(value.func))), "dim"))
+    return dim in (1, -1) and bool(code.calls_in(code.function(call), "backward"))
+
+
 def _is_compared(code: Code, call: ast.Call, node: ast.expr) -> bool:
     """True for a model's output if a loop over a loader computes a loss from it."""
     value = code.value(node)
-    if not isinstance(value, ast.Call) or last_name(value.func).lower() not in MODELS:
+    if not isinstance(value, ast.Call) or (
+        last_name(value.func).lower() not in MODELS and not last_name(value.func).endswith("model")
+    ):
         return False
     if not any(
         isinstance(loop, ast.For) and is_loader(code, loop.iter) for loop in code.loops(call)

@@ -71,3 +71,23 @@ class Decoder(nn.Module):
         for name, p in self.named_parameters():
             if "head" in name:
                 nn.init.normal_(p)
+
+
+class Chunker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(9, 4, padding_idx=0)
+        self.out = nn.Linear(4, 2)
+
+
+def fills(scale):
+    model = Chunker()
+    for p in model.parameters():
+        if p.dim() > 1:
+            nn.init.xavier_uniform_(p)  # finds padding_vector_is_not_zero
+    for name, p in model.named_parameters():
+        if "out" in name:
+            nn.init.normal_(p, 0, scale)
+    other = nn.Linear(3, 3)
+    for p in other.parameters():
+        nn.init.uniform_(p)

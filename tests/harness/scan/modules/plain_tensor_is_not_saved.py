@@ -29,3 +29,17 @@ class Sampler:
 
 def resume(model, path):
     model.load_state_dict(torch.load(path, map_location="cpu"))
+
+
+class Statistics(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.moving_mean = torch.zeros(size)  # finds plain_tensor_is_not_saved
+        self.running_var = torch.ones(size)
+        self.hidden = torch.zeros(size)
+
+    def forward(self, x):
+        self.moving_mean = 0.9 * self.moving_mean + 0.1 * x.mean(0)
+        self.running_var = self.running_var.to(x.device)
+        self.hidden = self.hidden * 2
+        return x - self.moving_mean

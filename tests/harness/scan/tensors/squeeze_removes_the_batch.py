@@ -31,3 +31,14 @@ def one_image(model, criterion, x, y):
 
 def pooled(pool, x):
     return pool(x).squeeze()
+
+
+def learns(online, target, states, actions, optimizer):
+    values = online(states).gather(1, actions.unsqueeze(1)).squeeze()  # finds squeeze_removes_the_batch
+    loss = (values - target).square().mean()
+    loss.backward()
+    optimizer.step()
+
+
+def acts(online, states, actions):
+    return online(states).gather(1, actions).squeeze()
