@@ -37,15 +37,18 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
             update,
             f"{meter} gives the mean of a shorter last batch the weight of a full batch",
         )
-    for mean, total, count in _divisions(code):
+    for division, total, count in _divisions(code):
         if any(
             path(addition.target) == path(total)
-            and place(addition) < place(mean)
+            and place(addition) < place(division)
             and _adds_a_mean(code, addition)
             and _counts_batches(code, count, addition)
-            for addition in code.within(code.function(mean), ast.AugAssign)
+            for addition in code.within(code.function(division), ast.AugAssign)
         ):
-            yield Hit(mean, f"{source(mean)} gives more weight to the rows of a shorter last batch")
+            yield Hit(
+                division,
+                f"{source(division)} gives more weight to the rows of a shorter last batch",
+            )
 
 
 def _divisions(code: Code) -> Iterator[Division]:
