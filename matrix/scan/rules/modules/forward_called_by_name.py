@@ -23,7 +23,7 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             continue
         if _is_of_an_autograd_function(code, call):
             continue
-        if not has_hooks and not _is_a_model(code, model):
+        if not has_hooks and not _is_a_model(code, call, model):
             continue
         if not code.is_imported(model) and path(model) != "ctx":
             line, column = end(model)
@@ -31,14 +31,18 @@ def forward_called_by_name(code: Code) -> Iterator[Hit]:
             yield Hit(call, f"{source(call, 40)} skips the hooks of {source(model, 40)}", (edit,))
 
 
-def _is_a_model(code: Code, node: ast.expr) -> bool:
-    """True for an object of a module's class, and for a usual name of a model."""
+def _is_a_model(code: Code, call: ast.Call, node: ast.expr) -> bool:
+    """True for an object of a module's class, and for a usual name of a model.
+
+    The layers that forward() calls by name do not count, because hooks of layers are rare.
+    """
+    if getattr(code.function(call), "name", "") == "forward":
+        return False
     maker = creating_call(code, node)
     if maker is None:
         name = last_name(node).lower()
-        return name in MODELS or name.endswith(("_model", "_net"))
-    if code.full(maker.func).startswith("torch.nn."):
-        return True
+        imported = {origin.module.partition(".")[0] for origin in code.origins.values()}
+        return "torch" in imported and (name in MODELS or name.endswith(("_model", "_net")))
     found = class_of(code, maker)
     return (
         found is not None
