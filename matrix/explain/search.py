@@ -9,7 +9,7 @@ also scores entries that have little to do with the query. All numbers were dete
 measurements (docs/demand.md).
 
 A checklist is about a vague symptom and names no cause, so it never counts as fitting. Only the
-closest checklist is a result.
+closest checklists are results: one, or two that are nearly as close.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ GUESS = ""  # what is said about any other result
 VAGUE = 0.6
 # For other queries, a checklist is the first guess if it is nearly as close as the closest entry.
 NEARLY = 0.8
+# A second checklist is a guess if it is nearly as close as the first.
+SECOND = 0.75
 # For its rank, a phrase that is wholly in a longer query counts more than one with the whole query.
 RANK_BETA = 0.5
 RANK_WEIGHT = 8  # multiplies the closeness of a result in its rank
@@ -130,7 +132,7 @@ class Index:
     def search(self, query: str) -> list[Found]:
         """The entries that share words with the query, best first, each with its fit.
 
-        The closest checklist comes first, and the others are left out.
+        The closest checklist comes first, perhaps followed by a second. The others are left out.
         """
         words = _words(_usual(query))
         if not words:
@@ -154,7 +156,8 @@ class Index:
                 fit = _fit(its.fit, limits)
                 others.append(replace(found, closeness=its.in_rank, fit=fit))
         lists.sort(key=lambda found: -found.closeness)
-        return lists[:1] + others
+        near = [each for each in lists if each.closeness >= SECOND * lists[0].closeness]
+        return near[:2] + others
 
     def _closeness(self, words: list[str]) -> defaultdict[int, Closeness]:
         """row -> how close its phrases are to the query."""
@@ -219,9 +222,11 @@ def _f_measure(precision: float, recall: float, beta: float) -> float:
 def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], list[Found]]:
     """The results that fit, and the guesses beside them: none, if a result is sure to fit.
 
-    For a vague query, the checklist comes before the results that fit.
+    For a vague query, the checklist comes before the results that fit. A second checklist comes
+    after the closest of the guesses.
     """
     lists = [each for each in found if each.checklist]
+    lists, second = lists[:1], lists[1:]
     others = [each for each in found if not each.checklist]
     vague = [each for each in lists if each.is_vague]
     results = [*vague, *(each for each in others if each.fit)][:limit]
@@ -229,7 +234,10 @@ def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], li
         return results, []
     least = NEARLY * max((each.closeness for each in others), default=0)
     near = [each for each in lists if not each.is_vague and each.closeness >= least]
-    rest = [*near, *(each for each in others if not each.fit)]
+    guessed = [each for each in others if not each.fit]
+    if vague or near:
+        guessed[1:1] = second
+    rest = [*near, *guessed]
     return results, rest[: max(0, guesses - len(results))]
 
 

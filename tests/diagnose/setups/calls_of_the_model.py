@@ -1,4 +1,4 @@
-from tests.diagnose.trainers import Net, NewShapes, clock, trainer
+from tests.diagnose.trainers import Net, NewShapes, clock, rows, trainer
 
 
 class Busy(Net):
@@ -26,4 +26,16 @@ def starts_operations():
     return trainer(model=Busy(0.01, 1e-5))
 
 
-OUTCOMES = [[computes], [prepares], [starts_operations]]
+class SlowForStrides(Busy):
+    def forward(self, x):
+        clock.sleep(0 if x.is_contiguous() else 1)
+        return super().forward(x)
+
+
+def transposed_input():
+    x, y = rows(16).tensors
+    model = SlowForStrides(0.001, 0.01)
+    return trainer(model=model, loader=[(x.T.contiguous().T, y)])
+
+
+OUTCOMES = [[computes], [prepares], [starts_operations], [transposed_input]]
