@@ -223,7 +223,7 @@ def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], li
     """The results that fit, and the guesses beside them: none, if a result is sure to fit.
 
     For a vague query, the checklist comes before the results that fit. A second checklist comes
-    after the closest of the guesses.
+    after the first guess, unless the next one is closer.
     """
     lists = [each for each in found if each.checklist]
     lists, second = lists[:1], lists[1:]
@@ -236,7 +236,8 @@ def shown(found: list[Found], limit: int, guesses: int) -> tuple[list[Found], li
     near = [each for each in lists if not each.is_vague and each.closeness >= least]
     guessed = [each for each in others if not each.fit]
     if vague or near:
-        guessed[1:1] = second
+        displaced = max((each.closeness for each in guessed[1:2]), default=0)
+        guessed[1:1] = [each for each in second if each.closeness >= displaced]
     rest = [*near, *guessed]
     return results, rest[: max(0, guesses - len(results))]
 

@@ -131,13 +131,15 @@ def test_a_second_checklist_comes_after_the_closest_guess():
         for title, is_vague in (("first", True), ("first", False), ("second", True))
     )
     sure, perhaps, guess = (
-        search.Found("", [], (), fit=fit, closeness=1.0) for fit in (search.SURE, "perhaps", "")
+        search.Found("", [], (), fit=fit, closeness=0.8) for fit in (search.SURE, "perhaps", "")
     )
     assert search.shown([vague, second, sure, guess], 9, 3) == ([vague, sure], [])
     assert search.shown([vague, second, perhaps, guess], 9, 3) == ([vague, perhaps], [guess])
     assert search.shown([vague, second, guess, guess], 9, 3) == ([vague], [guess, second])
     assert search.shown([near, second, guess, guess], 9, 3) == ([], [near, guess, second])
-    far = replace(near, closeness=0.7)
+    closer = replace(guess, closeness=0.9)
+    assert search.shown([vague, second, guess, closer], 9, 3) == ([vague], [guess, closer])
+    far = replace(near, closeness=0.6)
     assert search.shown([far, second, guess, guess, guess], 9, 3) == ([], [guess] * 3)
 
 
