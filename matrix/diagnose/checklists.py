@@ -43,6 +43,10 @@ NAMES = {
     "fake": "generated samples, as the discriminator gets them",
     "d_step": "the discriminator's part of your step as a function: d_step()",
     "g_step": "the generator's part of your step as a function: g_step()",
+    "policy": "the agent's network: policy(states) gives a logit or value for each action",
+    "states": "a batch of states",
+    "learn": "your update as a function: learn(states, actions, rewards, next_states, dones)",
+    "play": "your function that plays an episode and returns the sum of its rewards: play(policy)",
 }
 
 
