@@ -26,8 +26,8 @@
 steps. Therefore, the logged loss cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided before backward(), and the log sums the divided values
-(Modalities/modalities#118). If that sum is divided by the number of optimizer steps and every
-window is full, the result is already the mean loss. In that case, nothing needs to change.
+(Modalities/modalities#118). If that sum is divided by the number of optimizer steps, and every
+window is full, the result is already the mean loss, and the code needs no change.
 """
 
 import torch

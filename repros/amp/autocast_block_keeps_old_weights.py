@@ -36,12 +36,13 @@ autocast keeps the low-precision copy of each float32 weight that requires a gra
 the copies at the end of the outermost block (aten/src/ATen/autocast_mode.cpp, pytorch#63552).
 Inside the block, the model therefore computes with the weights of the first step. A block around
 only the forward pass does not help if a decorator or a caller has already opened another block. The
-weights of norms and embeddings, which autocast does not cast, do train. So do weights that are used
-through a view, as in x @ w.t() or einsum(), and computed weights, such as the weights of
-weight_norm(). If the weight of an embedding is also used by another layer, only the lookup uses the
-new values. Weights that load_state_dict() or a moving average changes inside the block remain
-unused in the same way (X-GenGroup/Flow-Factory#186). Another fix is to pass cache_enabled=False to
-torch.autocast() for every block. Each use of a weight then casts it again.
+weights of norms and embeddings, which autocast does not cast, do train. Weights that are used
+through a view, as in x @ w.t() or einsum(), train as well. The same is true of computed weights,
+such as those of weight_norm(). If the weight of an embedding is also used by another layer, only
+the lookup uses the new values. If load_state_dict() or a moving average changes weights inside the
+block, the model does not use the new values either (X-GenGroup/Flow-Factory#186). Another fix is to
+pass cache_enabled=False to torch.autocast() for every block. Each use of a weight then casts the
+weight again.
 """
 
 import torch

@@ -34,13 +34,14 @@
 # ///
 """On a Mac, entering the autocast block raises an error, regardless of the code in the block.
 
-torch 2.5 added the device type "mps" to autocast (pytorch#99272). Since then, entering the block
-works even on a machine without MPS. The error text depends on the release: "must be 'cuda' or
+torch 2.5 added the device type "mps" to autocast (pytorch#99272). In 2.5 and newer, entering the
+block works even on a machine without MPS. The error text depends on the release: "must be 'cuda' or
 'cpu'" in 1.13, "unsupported autocast device_type 'mps'" in 2.1, "unsupported scalarType" in 2.4.
 
 Calling choose_precision("mps") selects float32 on every release. Half precision must be requested
 explicitly. If the release cannot train in that dtype on a Mac, choose_precision() raises an error
-that names the required release. bfloat16 needs 2.6, and float16 with a GradScaler needs 2.8.
+that names the required release. Training in bfloat16 needs 2.6, and training in float16 with a
+GradScaler needs 2.8.
 """
 
 import torch

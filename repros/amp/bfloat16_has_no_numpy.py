@@ -28,9 +28,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""NumPy has neither bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp) nor 8-bit floats,
-so numpy() rejects torch's 8-bit floats too. The conversion with float() is exact, because float32
-can represent every number of these dtypes.
+"""NumPy has no bfloat16 and no 8-bit floats, so numpy() rejects tensors of these dtypes
+(pytorch#110285, torch/csrc/utils/tensor_numpy.cpp). The conversion with float() is exact, because
+float32 can represent every number of these dtypes.
 """
 
 import torch

@@ -33,16 +33,16 @@
 # ///
 """Most operations have accepted 16-bit floats on the CPU since torch 2.2 or 2.3, but some still do
 not (pytorch#136748). On 2.15, cdist(), ctc_loss(), svd() and other functions of torch.linalg still
-raise errors, and so does an antialiased interpolate() of float16. On 2.3 but not on 2.7,
-cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
-mode="reflect", raise errors too.
+raise errors. An antialiased interpolate() of a float16 tensor raises an error too. On 2.3, but not
+on 2.7, float16 also fails in cross_entropy(), in binary_cross_entropy() (pytorch#123328), and in
+padding with mode="reflect".
 
-float32 can represent every 16-bit number exactly, so call float() on the inputs of the other
-operations too, and convert their results back in the same way. Omit the conversion back if the next
-operation accepts float32, which is more accurate and stays finite above 65504. With p=2, the
-default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product
-accepts bfloat16 and, since 2.2, also float16, so cdist() raises no error, but its result is less
-accurate (pytorch#136748). With p=1, cdist() raises an error for any number of rows.
+Every 16-bit number has an exact float32 value, so call float() on the inputs of the other
+operations too, and convert their results back in the same way. If the next operation accepts
+float32, omit the conversion back: float32 is more accurate and stays finite above 65504. With p=2,
+the default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product
+accepts bfloat16 and, since 2.2, also float16. In this case, cdist() raises no error, but its result
+is less accurate (pytorch#136748). With p=1, cdist() raises an error for any number of rows.
 """
 
 import torch

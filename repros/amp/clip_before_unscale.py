@@ -46,9 +46,9 @@ first. Clipping reduces the norm of the scaled gradients to max_norm, and step()
 clipped gradients by the scale.
 
 Adam and AdamW normalize each gradient by its magnitude (torch/optim/adam.py), so only eps shortens
-the step. With a single weight, the first step has 0.999 of its correct length. With a million
+the first step. With a single weight, this step has 0.999 of its correct length. With a million
 weights and equal gradients, it has only 0.60 of this length. However, nearly every gradient is
-clipped, even gradients shorter than max_norm. After gradients of 0.1 and 1, the second step of Adam
+clipped, even if its norm is below max_norm. After gradients of 0.1 and 1, the second step of Adam
 has a length of 1 instead of 0.81.
 """
 

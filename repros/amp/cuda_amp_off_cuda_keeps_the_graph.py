@@ -20,8 +20,8 @@
 # affected = { cpu = "never", mps = "never" }
 # retired = "nobody reports the failure it rules out; amp/default_scaler_is_off has what goes wrong"
 # ///
-"""A negative control: on a machine without CUDA, code that was written for CUDA raises no error but
-warns, and all parameters get their gradients.
+"""A negative control: on a machine without CUDA, code that was written for CUDA warns but raises no
+error. All parameters get their gradients.
 
 Without CUDA, autocast("cuda") and GradScaler warn and disable themselves
 (torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). Parameters on MPS have not been measured.

@@ -39,8 +39,8 @@ The device of torch.amp.GradScaler defaults to "cuda", and a scaler for CUDA dis
 is not available (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
 pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes
 changing the default. An explicit GradScaler("cuda") emits the same warning if the machine has a GPU
-that torch does not detect. The corrected code does not help in that case, because
-torch.cuda.is_available() has to return True (torch/amp/grad_scaler.py).
+that torch does not detect. The corrected code does not help in that case, because a scaler for CUDA
+works only if torch.cuda.is_available() returns True (torch/amp/grad_scaler.py).
 
 Before torch 2.8, an enabled scaler on MPS raises an error in its first step (see
 amp/scaler_on_mps_needs_float64). An enabled scaler cannot load the state of a disabled scaler (see

@@ -57,10 +57,10 @@
 """The loss is finite, but the gradients of the first steps are not, so the weights do not change.
 The scale starts at 65536, above the largest float16, and the scaler halves it at every overflow
 until the gradients fit (docs: torch.amp). A few skipped steps in the first iterations are expected
-(NVIDIA/apex#318, facebookresearch/swav#47), but skips that never end are not. Only code that counts
-steps, such as a schedule, needs a change (see schedulers/skipped_step_moves_the_schedule). With
-several optimizers, one may step while another skips, so the corrected code counts the iterations in
-which all of them stepped.
+(NVIDIA/apex#318, facebookresearch/swav#47), but the skips should not continue forever. Only code
+that counts steps, such as a schedule, needs a change (see
+schedulers/skipped_step_moves_the_schedule). With several optimizers, one may step while another
+skips, so the corrected code counts the iterations in which all of them stepped.
 
 A lower init_scale avoids these skips but loses small gradients that the higher scale preserves. For
 example, at a scale of 1024, a gradient of 2e-11 becomes 0 in float16. The scale doubles only after

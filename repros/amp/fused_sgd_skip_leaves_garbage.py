@@ -25,15 +25,15 @@
 """The weights can be garbage after the second step if a GradScaler skipped the first step. The
 failure stays hidden if the new memory happens to be zero.
 
-In its first step, _fused_sgd allocates the momentum buffers with empty_like() (torch/optim/sgd.py).
-The kernel should fill these buffers, but returns immediately if the scaler found an infinity
-(aten/src/ATen/native/FusedSGD.cpp). The CUDA kernel does the same
+In the first step, _fused_sgd allocates the momentum buffers with empty_like() (torch/optim/sgd.py).
+The kernel should fill these buffers. However, it returns immediately if the scaler found an
+infinity (aten/src/ATen/native/FusedSGD.cpp). The CUDA kernel does the same
 (aten/src/ATen/native/cuda/FusedSgdKernel.cu; not measured). The second step finds the existing
 buffers and uses their contents as momentum.
 
 LibreYOLO/libreyolo#771 reports the failure on CUDA, during the overflows that are routine in the
-first float16 steps. According to the report, the kernel advances the momentum, but in this
-reproducer the buffer keeps the contents that empty_like() gave it. In deterministic mode,
+first float16 steps. According to the report, the kernel advances the momentum. In this reproducer,
+however, the buffer keeps the contents that empty_like() gave it. In deterministic mode,
 empty_like() fills the buffer with NaN (docs: torch.utils.deterministic.fill_uninitialized_memory),
 so the failure appears every time. SGD with Nesterov momentum also fails, but SGD without momentum,
 Adam, AdamW and Adagrad do not.

@@ -26,7 +26,7 @@
 """The 16-bit results of autocast stay 16-bit after the block ends, and the next layer does not
 convert them (docs: torch.autocast, ucla-mobility/V2V4Real#30). Conv2d, LSTM and MultiheadAttention
 raise an error, as Linear does. On the CPU, BatchNorm2d accepts the 16-bit results and keeps their
-dtype. So do LayerNorm and GroupNorm, except in 1.13, where they raise an error.
+dtype. LayerNorm and GroupNorm do so too, except in 1.13, where they raise an error.
 
 Outside the block, some losses raise "Found dtype Float but expected BFloat16" for a 16-bit output
 and a float32 target. These losses are huber_loss and binary_cross_entropy on all releases, and

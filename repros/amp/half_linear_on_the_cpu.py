@@ -55,9 +55,9 @@ and other functions gained float16 support later or still lack it (see
 amp/cdist_of_half_on_the_cpu).
 
 In float32, the model computes with exactly the numbers that were loaded, but uses twice the memory
-(zai-org/VisualGLM-6B#30). bfloat16 needs no additional memory, but rounds the weights to 8
-significant bits (bigscience-workshop/petals#432). An Embedding accepts integers regardless of its
-own dtype, and raises an error if they are converted with float().
+(zai-org/VisualGLM-6B#30). A conversion to bfloat16 needs no additional memory, but rounds the
+weights to 8 significant bits (bigscience-workshop/petals#432). An Embedding expects integers
+whatever its own dtype is, and raises an error if float() has converted them.
 """
 
 import torch

@@ -44,20 +44,21 @@
 # ///
 """A matrix product requires two tensors of the same dtype. Here the weights are bfloat16 and the
 batch is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast, the
-weights stay float32, and each operation converts its inputs (docs: torch.amp). If nothing is
-trained, you can save the memory for float32 weights: convert the batch instead, as in
+weights stay float32, and each operation converts its inputs (docs: torch.amp). If you do not train
+the model, you can save the memory for float32 weights: convert the batch instead, as in
 model(batch.to(torch.bfloat16)). With either solution, the output is bfloat16: call output.float()
 before numpy(), a loss or a layer outside of autocast.
 
 Autocast does not convert float64, so pass batch.float() for a float64 batch. Nor does autocast
 convert values written by index (see amp/index_put_of_two_dtypes). On the CPU, some layers reject
-the bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and TransformerEncoderLayer
-in 2.3 and earlier, in eval mode without gradients. Some CPUs cannot run an LSTM in bfloat16 ("could
-not create a primitive descriptor"). For these layers, use model.float() without autocast.
+the bfloat16 output of a Linear. In torch 1.13, these are LayerNorm and GroupNorm. In 2.3 and
+earlier, TransformerEncoderLayer does so in eval mode without gradients. Some CPUs cannot run an
+LSTM in bfloat16 ("could not create a primitive descriptor"). For these layers, use model.float()
+without autocast.
 
 If float() is called between two training steps, the optimizer state remains in bfloat16, and the
-next step() of Adam, AdamW or NAdam fails. optimizer.load_state_dict(optimizer.state_dict()) casts
-the state too.
+next step() of Adam, AdamW or NAdam fails. Call optimizer.load_state_dict(optimizer.state_dict()) to
+cast the state too.
 """
 
 import itertools

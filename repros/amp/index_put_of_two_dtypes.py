@@ -48,11 +48,11 @@ an error, even if the mask selects nothing. Only an assignment by mask converts 
 value.
 
 The functions scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise
-errors too, so pass source.to(y.dtype) to each of them. For example, code fails that merges image
-features into text embeddings (huggingface/transformers#47672) or writes encoded patches into mask
-tokens (lightly-ai/lightly#1077). Other pairs of dtypes fail as well: a float32 mask token for
-16-bit features (pytorch/audio#2847), the output of a bfloat16 model written into torch.zeros(), and
-float64 values from NumPy.
+errors too, so pass source.to(y.dtype) to them. Examples are code that merges image features into
+text embeddings (huggingface/transformers#47672), and code that writes encoded patches into mask
+tokens (lightly-ai/lightly#1077). Other pairs of dtypes fail as well. Examples are a float32 mask
+token for 16-bit features (pytorch/audio#2847), the output of a bfloat16 model for torch.zeros(),
+and float64 values from NumPy.
 """
 
 import itertools

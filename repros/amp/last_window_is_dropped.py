@@ -51,8 +51,8 @@ these gradients are lost.
 The advice in timoschick/pet#36 is to step after the last batch too. With SGD, this step is too
 short, because its gradients are still divided by the full window
 (Lightning-AI/pytorch-lightning#19987). With Adam, after 200 full steps, the step shrinks to about
-0.95 of its length for half a window and to 0.92 for an eighth, and Adam's averages retain the small
-gradient.
+0.95 of its length for half a window, and to 0.92 for an eighth of a window. Adam's averages also
+retain the small gradient.
 
 The corrected code relies on len(loader). With several workers, the length of an IterableDataset is
 only a guess. If more batches arrive, `size` becomes too small, then 0 or negative, and the weights

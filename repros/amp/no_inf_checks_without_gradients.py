@@ -34,18 +34,18 @@
 # ///
 """The scaler checks each gradient for infinities, and asserts that it checked at least one
 (torch/amp/grad_scaler.py). A loss that is recreated from a number does not reach any parameter
-(open-mmlab/mmsegmentation#3230). Neither does a loss whose requires_grad was set by hand
-(brian6091/Dreambooth#23). In both cases, backward() succeeds, and step() is the first call to raise
-an error. A fused optimizer checks its gradients itself: step() does nothing, and update() raises an
-error, unless another optimizer of the same scaler had gradients. update() also raises this error if
-step() was not called before it.
+(open-mmlab/mmsegmentation#3230). A loss whose requires_grad was set by hand does not reach any
+parameter either (brian6091/Dreambooth#23). In both cases, backward() succeeds, and step() is the
+first call to raise an error. A fused optimizer checks its gradients itself: step() does nothing,
+and then update() raises the error, unless another optimizer of the same scaler had gradients.
+update() also raises this error if step() was not called before it.
 
 Calling zero_grad() between backward() and step() has the same effect, because zero_grad() sets the
-gradients to None. With set_to_none=False, the default before 2.0, the gradients are zeros: no error
-is raised, and only momentum and weight decay move the weights (torch/optim/optimizer.py). With two
-optimizers, step() also raises an error for the optimizer whose parameters this loss does not reach,
-so call scaler.step() only for the other optimizer. The same happens if the optimizer holds the
-parameters of a copy of the model.
+gradients to None. With set_to_none=False, the default before 2.0, the gradients are zeros. In that
+case, no error is raised, and only momentum and weight decay move the weights
+(torch/optim/optimizer.py). With two optimizers, step() also raises the error for the optimizer
+whose parameters this loss does not reach, so call scaler.step() only for the other optimizer. An
+optimizer that holds the parameters of a copy of the model causes the error too.
 """
 
 import torch

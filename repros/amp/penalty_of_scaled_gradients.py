@@ -30,9 +30,9 @@ scale changes.
 scale() is meant for losses whose gradients step() later divides by the scale. Nothing divides the
 gradients that autograd.grad() returns (docs: automatic mixed precision examples). get_scale()
 returns 1.0 if the scaler is disabled. Divide the gradients before you compute their norm, and scale
-the sum of loss and penalty for backward() as usual. With autocast in float16, small gradients are 0
-without the scale, even those of float32 weights. In float32 or bfloat16, autograd.grad(loss, ...)
-alone is enough.
+the sum of loss and penalty for backward() as usual. With autocast in float16, small gradients
+become 0 without the scale, even the gradients of float32 weights. In float32 or bfloat16,
+autograd.grad(loss, ...) alone is enough.
 """
 
 import torch

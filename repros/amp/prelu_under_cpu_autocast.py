@@ -25,10 +25,11 @@
 """In torch 2.0, a model with PReLU fails under CPU autocast; 1.13 runs the same model, unless its
 LayerNorm or GroupNorm fails there (amp/half_weights_meet_a_float_input).
 
-Under autocast, Linear and convolutions return bfloat16, and so do norms after them, but PReLU's
-weight is float32. PReLU works after a norm whose input is float32. Before 2.0, prelu() itself cast
-the weight, but the version rewritten for 2.0 rejects mixed dtypes. Autocast casts both tensors on
-CUDA, and on the CPU since prelu was added to the CPU list (pytorch#95366).
+Under autocast, Linear and convolutions return bfloat16, and a norm after one of these layers does
+too. However, PReLU's weight is float32. PReLU works after a norm whose input is float32. Before
+2.0, prelu() itself cast the weight, but the version rewritten for 2.0 rejects mixed dtypes.
+Autocast casts both tensors on CUDA, and on the CPU since prelu was added to the CPU list
+(pytorch#95366).
 
 Without autocast, mixed dtypes raise the same error in later releases too. For example, if a module
 was converted to bfloat16 and its input is float32, pass x.to(prelu.weight.dtype).

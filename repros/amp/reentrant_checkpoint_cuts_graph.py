@@ -30,8 +30,8 @@ non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The 
 block is data, which requires no gradient. If all trainable layers are checkpointed this way, the
 output does not require a gradient either (huggingface/transformers#21381).
 
-The same warning also appears in correct code: during validation under no_grad(), or if a block is
-frozen on purpose.
+The same warning also appears in correct code, for example during validation under no_grad(), or if
+a block is frozen on purpose.
 
 With either variant, backward() recomputes a block that gets gradients, so a BatchNorm in the block
 updates its running statistics twice. With use_reentrant=False, a block that changes its input in

@@ -38,8 +38,8 @@ an empty state (torch/amp/grad_scaler.py). The reverse case causes no error: a d
 ignores any state that it loads.
 
 Before torch 2.3, torch.cuda.amp.GradScaler is the only scaler, and it has no argument for the
-device. It would use `device` as its scale, and scale() would raise a TypeError
-(torch/cuda/amp/grad_scaler.py).
+device. If `device` is passed to this scaler, it uses `device` as its scale, and scale() raises a
+TypeError (torch/cuda/amp/grad_scaler.py).
 """
 
 import torch

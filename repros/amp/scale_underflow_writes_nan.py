@@ -34,22 +34,22 @@
 # ///
 """The weights are NaN after a step with a finite loss and a finite gradient.
 
-Each skipped step halves the scale, and nothing keeps the scale from reaching 0, because a check
-would cost time (docs: torch.amp, pytorch#99640). The gradient of 0 * loss is then 0, which passes
-the check for infinities and becomes NaN when it is multiplied by 1 / 0
+Each skipped step halves the scale. The scaler does not keep the scale from reaching 0, because a
+check would cost time (docs: torch.amp, pytorch#99640). The gradient of 0 * loss is then 0, which
+passes the check for infinities and becomes NaN when it is multiplied by 1 / 0
 (aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not yet
 zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users enforce a
 minimum scale by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does
 unless the optimizer is fused.
 
 If the scale keeps falling below 2**-10, the cause is different. Some gradients are infinite or NaN
-at any scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too
+at any scale, or they exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too
 high, because a float16 gradient of 1e5 then overflows in every step, whereas training works at a
 scale of 0.5.
 
 The scale doubles only after 2000 steps without a skip (docs: torch.amp), so at this minimum,
-float16 gradients below 3e-5 become 0 for the next 2000 steps. If the cause of the skipped steps is
-gone, scaler.update(65536.0) restores the initial scale.
+float16 gradients below 3e-5 become 0 for the next 2000 steps. Once the cause of the skipped steps
+is gone, scaler.update(65536.0) restores the initial scale.
 """
 
 import torch

@@ -27,7 +27,8 @@
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///
-"""On a Mac, unscale_() raises an error, and so does step(), which calls it (pytorch#142397).
+"""On a Mac, unscale_() raises an error. The error also occurs in step(), because step() calls
+unscale_() (pytorch#142397).
 
 Before torch 2.8, unscale_() computes the reciprocal of the scale in float64, which MPS does not
 support. From 2.8 on, unscale_() uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not

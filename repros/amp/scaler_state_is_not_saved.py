@@ -31,15 +31,14 @@
 # when = "the run is resumed"
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
-"""The uninterrupted run continues with the scale that it has found, but the resumed run starts
-again at 65536.
+"""An uninterrupted run continues with the scale that it has found, but a resumed run starts again
+at 65536.
 
 If gradients overflow at that scale, steps are skipped until update() has halved the scale often
-enough (torch/amp/grad_scaler.py): 8 times, down to 256, in huggingface/transformers#34053. A
-scheduler that is stepped anyway then runs ahead. Load the states of all parts before the first
-step. The new scaler needs the same `enabled` as the saved scaler: see
-amp/resume_from_disabled_scaler. A checkpoint written before the correction lacks the scaler's
-entry.
+enough (torch/amp/grad_scaler.py): 8 times, down to 256, in huggingface/transformers#34053. If the
+scheduler is stepped even so, it runs ahead. Load the states of all parts before the first step. The
+new scaler needs the same `enabled` as the saved scaler: see amp/resume_from_disabled_scaler. A
+checkpoint written before the correction lacks the scaler's entry.
 """
 
 import io

@@ -45,10 +45,10 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The first call to unscale_() raises an error, and so does step(), which calls unscale_()
-(Lightning-AI/pytorch-lightning#5140). With fused=True, step() accepts float16 gradients
-(torch/amp/grad_scaler.py), but the float16 state of AdamW loses the squares of small gradients.
-With constant gradients of 1e-3, a weight moves 6.6 times too far in 100 steps.
+"""The first call to unscale_() raises an error. The error also occurs in step(), because step()
+calls unscale_() (Lightning-AI/pytorch-lightning#5140). With fused=True, step() accepts float16
+gradients (torch/amp/grad_scaler.py), but the float16 state of AdamW loses the squares of small
+gradients. With constant gradients of 1e-3, a weight moves 6.6 times too far in 100 steps.
 
 Calling model.half() makes the parameters float16, so their gradients are float16, and unscale_()
 rejects float16 gradients (torch/amp/grad_scaler.py). Do not call half() on the model: keep the

@@ -53,8 +53,8 @@
 
 Between two calls to update(), unscale_() may be called only once per optimizer
 (torch/amp/grad_scaler.py), so call it once per window, after the last backward(). Calling update()
-after every unscale_() silences the error but loses the earlier batches of the window, because each
-later batch adds its gradients to unscaled gradients, and the sum is divided again.
+after every unscale_() silences the error but loses the earlier batches of the window. The reason is
+that each later batch adds its gradients to unscaled gradients, and the sum is divided again.
 
 Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or omit the call when they
 skip a step because of a bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362). In such loops, call

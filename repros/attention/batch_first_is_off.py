@@ -36,7 +36,7 @@ Without batch_first=True, the first dimension is the sequence (docs: MultiheadAt
 Predictions then depend on the rest of the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
 om-ai-lab/OmDet#19), and the model learns poorly (Exorust/TorchLeet#5).
 
-In an encoder or decoder, batch_first is an argument of the layer: TransformerEncoderLayer(...,
+For an encoder or decoder, pass batch_first to the layer: TransformerEncoderLayer(...,
 batch_first=True). Also change other code that indexes the tokens, such as a positional encoding
 pe[:x.size(0)]. Weights that were trained without batch_first still load but give different outputs,
 so train the model again. On torch 1.13 and 2.0, an encoder with batch_first=True can shorten its

@@ -32,8 +32,8 @@ size equals the sequence length, no error is raised, and the samples are silentl
 mistake fails too: when layers of open_clip became batch_first, callers continued to transpose the
 input (mlfoundations/open_clip#910, FlorianFuerrutter/genQC#1). In that case, remove the transpose.
 
-A mask of the size given in the message silences the error, but the tokens of one sample then attend
-to other samples (popular fix).
+A mask of the size that the message asks for silences the error, but the tokens of one sample then
+attend to other samples (popular fix).
 """
 
 import torch

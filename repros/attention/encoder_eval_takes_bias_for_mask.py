@@ -39,8 +39,8 @@
 """During evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to
 itself. If the bias contains no zeros, the output is NaN (pytorch#118628).
 
-With batch_first=True and an even number of heads, the layer takes its fast path in eval mode under
-no_grad(). Since 2.0, it does so even with a mask (pytorch#87377). The fast path converts a float
+In eval mode under no_grad(), a layer with batch_first=True and an even number of heads takes its
+fast path. Since 2.0, it does so even with a mask (pytorch#87377). The fast path converts a float
 mask to bool, so every nonzero bias masks its key. A warning appears, but mentions only performance
 (aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did the same (pytorch#107084),
 but now takes the slow path for float masks (pytorch#107641).

@@ -32,12 +32,12 @@
 (seal-rg/recurrent-pretraining#18).
 
 A boolean mask hides the positions where it is False; any other mask is added to the scores (docs:
-scaled_dot_product_attention). Casting a mask of ones and zeros to the query's dtype, as the error
-suggests, raises no error, but padding then takes part in the attention (popular fix). The masks of
-MultiheadAttention have the opposite meaning (docs: MultiheadAttention), so its key_padding_mask is
-attention_mask == 0. Use bool() only for a mask of ones and zeros. An integer mask of 0 and -10000
-is meant to be added, and bool() would hide its tokens. Before torch 2.5, a row that contains only
-padding gives NaN (see attention/sdpa_masked_row_is_nan).
+scaled_dot_product_attention). The message suggests casting the mask to the query's dtype. For a
+mask of ones and zeros, this raises no error, but padding then takes part in the attention (popular
+fix). The masks of MultiheadAttention have the opposite meaning (docs: MultiheadAttention), so its
+key_padding_mask is attention_mask == 0. Use bool() only for a mask of ones and zeros. An integer
+mask of 0 and -10000 is meant to be added, and bool() would hide its tokens. Before torch 2.5, a row
+that contains only padding gives NaN (see attention/sdpa_masked_row_is_nan).
 """
 
 import torch

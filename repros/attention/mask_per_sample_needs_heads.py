@@ -30,9 +30,9 @@ needs an entry per head (pytorch#64706). The entries of one sample must be adjac
 (multi_head_attention_forward() in torch/nn/functional.py).
 
 Calling mask.repeat(num_heads, 1, 1), as in pytorch#97605, gives the right shape but the wrong
-order. Heads of one sample then get the mask of another sample and see hidden tokens (popular fix).
-By contrast, repeat_interleave() keeps the order (control; line/lighthouse#77). A mask row that
-hides everything, such as the row of a padded query, gives NaN (see
+order. Some heads then get the mask of another sample and see hidden tokens (popular fix). By
+contrast, repeat_interleave() keeps the order (control; line/lighthouse#77). A mask row that hides
+everything, such as the row of a padded query, gives NaN (see
 attention/need_weights_masked_row_is_nan).
 """
 

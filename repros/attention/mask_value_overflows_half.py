@@ -27,17 +27,19 @@
 # ///
 """The error appears with half() or autocast, but the same line works in float32 (NVIDIA/apex#1105).
 
-The largest float16 is 65504 (docs: torch.finfo), and filling with a number beyond it raises an
-error (NVIDIA/apex#1052). The smallest number of the dtype is far below any score, so its softmax is
-zero. Use the dtype of the tensor that is filled: InternLM/lmdeploy#3152 uses the dtype of another
-tensor. Under autocast, the dtype of a parameter is float32, but scores can be float16.
+The largest float16 number is 65504 (docs: torch.finfo), and filling with a number beyond the range
+raises an error (NVIDIA/apex#1052). The smallest number of the dtype is far below any score, so the
+softmax gives it a weight of zero. Use the dtype of the tensor that is filled:
+InternLM/lmdeploy#3152 uses the dtype of another tensor. Under autocast, the dtype of a parameter is
+float32, but scores can be float16.
 
 The advice in NVIDIA/apex#1052 is float("-inf"), which makes a row NaN if all its positions are
 masked, such as the row of an empty sequence. With the smallest number, all positions of this row
 get equal weights. Adding -1e9 raises no error, but also gives -inf. Multiplying a float16 mask by
--1e9 can also turn the mask's zeros into NaN, as in PyTorch 1.13. In bfloat16, which has nearly the
-range of float32, -1e9 raises no error, but the smallest float32 does. Apply the mask last: adding a
-bias or converting to a smaller dtype after the mask can turn the smallest number into -inf.
+-1e9 can also turn the mask's zeros into NaN, as it does in PyTorch 1.13. In bfloat16, which has
+nearly the range of float32, -1e9 raises no error, but the smallest float32 does. Apply the mask
+last: adding a bias or converting to a smaller dtype after the mask can turn the smallest number
+into -inf.
 """
 
 import math

@@ -28,12 +28,13 @@ raised.
 In scaled_dot_product_attention(), True lets a key take part (docs:
 torch.nn.functional.scaled_dot_product_attention). In nn.MultiheadAttention and the transformer
 layers, True in key_padding_mask or attn_mask means that the key is ignored (docs:
-torch.nn.MultiheadAttention). So a mask that is made for one of the two APIs must be inverted for
-the other. For a sample without padding, the mask of the wrong line is all False, and the result is
-NaN in 2.3 and zeros in 2.13. The right line does the same for a sample that consists only of
-padding, so leave out these samples. Both APIs add a float mask to the scores, so do not invert a
-float mask; ~ raises TypeError for it. The index [:, None, None] fits q of shape [N, heads, L, E]
-and padding of shape [N, S]. For q of shape [N, L, E], write [:, None].
+torch.nn.MultiheadAttention). A mask that is made for one of the two APIs must therefore be inverted
+for the other. For a sample without padding, the wrong line's mask is False everywhere, so the
+result is NaN in 2.3, and zeros in 2.13. The right line does the same for a sample that consists
+only of padding, so leave out these samples. Both APIs add a float mask to the scores, so do not
+invert a float mask. The operator ~ raises a TypeError for such a mask. The index [:, None, None]
+fits q of shape [N, heads, L, E] and padding of shape [N, S]. For q of shape [N, L, E], write [:,
+None].
 """
 
 import torch

@@ -48,7 +48,8 @@ sequence, as in cross-attention, an empty sequence produces outputs that no loss
 With need_weights=False, scaled_dot_product_attention() has returned zeros for these rows since 2.5.
 pytorch#41508 was among the reasons for that change (pytorch#131060; see
 attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same for need_weights=True. In eval
-mode under no_grad(), batch_first=True still gives NaN in 2.15, even with need_weights=False.
+mode under no_grad(), a layer with batch_first=True still returns NaN in 2.15, even with
+need_weights=False.
 """
 
 import torch

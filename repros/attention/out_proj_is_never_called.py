@@ -27,15 +27,15 @@ MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_p
 (torch/nn/modules/activation.py, pytorch#78109), so hooks on out_proj and wrappers of its forward
 have no effect (helicalAI/helical#405). If you only want to read the output, register the hook on
 the attention module, whose first output is out_proj's output. A parametrization changes the weight
-itself and registers the adapter in the model, so freeze the model first, and create the adapter in
+itself. Because it registers the adapter in the model, freeze the model first. Create the adapter in
 the model's dtype. The optimizer raises an error if one group contains model.parameters() and
 another contains the adapter.
 
 A parametrization renames the weight in the state_dict, and calling torch.save() on the module
 itself raises an error. Load the model's checkpoint before you add the parametrization. Merge the
 adapter with remove_parametrizations() only after the training (control), because a merged adapter
-is no longer trained. Do not merge the adapter in a deep copy, because the original then loses its
-weight.
+is no longer trained. Do not merge the adapter in a deep copy of the model, because the original
+then loses its weight.
 """
 
 import torch

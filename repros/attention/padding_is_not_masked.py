@@ -30,12 +30,13 @@
 # ///
 """A sequence gets one output on its own, and a different one in a batch with a longer sequence.
 
-Attention weighs every position that no mask excludes, and zeros are no exception: after the biases
-and the softmax, they have a weight and a value (pytorch#22588). True in the mask means padding. The
-encoder needs batch_first=True here. The outputs at the padding remain meaningless: leave them out
-of the loss, and out of a mean over the positions. A decoder also needs memory_key_padding_mask.
-Unless the decoder is causal and its padding is at the end, it needs tgt_key_padding_mask too. A
-causal encoder with padding at the end is not affected.
+Attention gives a weight to every position that no mask excludes. Padding with zeros is no
+exception: after the biases and the softmax, a padded position has a weight and a value
+(pytorch#22588). True in the mask means padding. The encoder needs batch_first=True here. The
+outputs at the padding are still meaningless: exclude them from the loss, and from a mean over the
+positions. A decoder also needs memory_key_padding_mask. Unless the decoder is causal and its
+padding is at the end, it needs tgt_key_padding_mask too. A causal encoder with padding at the end
+is not affected.
 """
 
 import torch

@@ -25,9 +25,9 @@
 """Predictions are random after model.eval(), and worse than they should be.
 
 A function does not know the mode of the module that calls it, so this function always applies its
-dropout_p (docs: torch.nn.functional.scaled_dot_product_attention). nn.MultiheadAttention and the
-transformer layers pass 0.0 in eval mode. If self.dropout is an nn.Dropout, its rate is
-self.dropout.p. The same applies to F.dropout() without training= (see
+dropout_p (docs: torch.nn.functional.scaled_dot_product_attention). In eval mode,
+nn.MultiheadAttention and the transformer layers pass 0.0. If self.dropout is an nn.Dropout, its
+rate is self.dropout.p. The same applies to F.dropout() without training= (see
 modules/functional_dropout_in_eval_mode).
 """
 

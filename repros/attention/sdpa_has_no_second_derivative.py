@@ -28,16 +28,17 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3" }
 # ///
-"""A backward pass through the gradient raises an error, whereas hand-written attention works
-(huggingface/diffusers#5678). Both torch.func.hessian() and jvp() raise an error in the forward
-pass, because the kernels do not support forward AD either.
+"""A backward pass through the gradient raises an error, whereas it works with hand-written
+attention (huggingface/diffusers#5678). Both torch.func.hessian() and jvp() raise an error in the
+forward pass, because the kernels do not support forward-mode differentiation either.
 
 The fused kernels have no second derivative, which is a known gap (pytorch#116350). On the CPU, the
-flash attention kernel lacks this derivative. That kernel is not used if dropout_p is above 0, the
-mask requires grad, the inputs have two dimensions (on 2.13, also three), or the values and the
-queries differ in width. On CUDA, the memory-efficient kernel lacks the derivative too
-(learnables/learn2learn#429; not measured). The math backend has the derivative (control). With
-activation checkpointing, the sdpa_kernel() block must be inside the checkpointed function.
+flash attention kernel lacks this derivative. The CPU does not use that kernel if dropout_p is above
+0 or the mask requires grad. Nor does it use the kernel if the inputs have two dimensions (on 2.13,
+also three), or if the values and the queries differ in width. On CUDA, the memory-efficient kernel
+lacks the derivative too (learnables/learn2learn#429; not measured). The math backend has the
+derivative (control). With activation checkpointing, the sdpa_kernel() block must be inside the
+checkpointed function.
 """
 
 import torch

@@ -28,14 +28,15 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0,<2.5" }
 # ///
-"""A padded query, whose keys are all masked, has a NaN output and a NaN gradient.
+"""If all keys of a query are masked, as for a padded query, its output and its gradient are NaN.
 
 The scores of the row are all -inf, and their softmax is NaN (pytorch#103749). Since the upstream
 fix, the function returns zeros for such rows (pytorch#131060, pytorch#133882).
 
 On 2.3, a float mask of 0 and -inf gives NaN too. The corrected code expects a bool mask, so convert
-a float mask with mask == 0. In every release, a hand-written softmax() still gives NaN, as does
-MultiheadAttention with need_weights=True (see attention/need_weights_masked_row_is_nan).
+a float mask with mask == 0. In every release, hand-written attention with softmax() still gives
+NaN. MultiheadAttention with need_weights=True does so too (see
+attention/need_weights_masked_row_is_nan).
 """
 
 import torch

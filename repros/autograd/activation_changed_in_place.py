@@ -36,9 +36,9 @@ is float32 if x is float32, whereas `y += x` keeps the dtype of y. Users first t
 in every ReLU (lyongo/NWPU-MOC#4, quark0/darts#109), but this does not remove the `+=` (popular
 fix).
 
-The functions sigmoid(), tanh(), exp() and sqrt() save their output too. gelu(), silu() and
-leaky_relu() do not, except for leaky_relu(inplace=True). The assignment `y[mask] = 0` is also an
-in-place change, but `y = y.masked_fill(mask, 0)` is not.
+The functions sigmoid(), tanh(), exp() and sqrt() save their output too, and so does
+leaky_relu(inplace=True). By contrast, gelu(), silu() and the out-of-place leaky_relu() do not. The
+assignment `y[mask] = 0` is also an in-place change, but `y = y.masked_fill(mask, 0)` is not.
 """
 
 import torch

@@ -29,8 +29,8 @@
 (LZGMatrix/BOP19_CDPN_2019ICCV#4).
 
 argmax() returns integers, which have no gradient. Compute the loss from the scores of the last
-layer, before argmax(). If the scores have passed through a softmax, which does not change the
-result of argmax(), the loss cannot fall to 0 (see loss/softmax_before_cross_entropy). Users tried
+layer, before argmax(). If the scores have passed through a softmax, the loss cannot fall to 0 (see
+loss/softmax_before_cross_entropy), although the result of argmax() is the same. Users tried
 loss.requires_grad = True (ronghuaiyang/arcface-pytorch#56), which makes the loss a leaf, so
 backward() succeeds but trains nothing.
 

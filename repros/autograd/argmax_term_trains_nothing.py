@@ -22,8 +22,8 @@
 # ///
 """The printed loss includes the penalty, but training continues as if the penalty were absent. In a
 sum, the penalty's weight does not change any gradient
-(Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler that reads the loss does see the
-penalty.
+(Ugenteraan/Deep_Hierarchical_Classification#6). However, a scheduler that reads the loss does see
+the penalty.
 
 argmax() and comparisons return tensors without a gradient. backward() raises an error only if
 *nothing* in the loss has a gradient. Here the other term hides the failure. The probability of the

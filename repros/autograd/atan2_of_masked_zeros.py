@@ -26,10 +26,10 @@
 """Zero padding makes the gradient NaN, unless the padding is masked before atan2 (control).
 
 The backward pass divides by x * x + y * y, so it multiplies the masked element's gradient of 0 by
-infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787). Vectors so short that their
-squares are 0 fail too. If there is no mask, use keep = torch.hypot(x, y) > 1e-6 (in float32). At 0,
-the gradient of torch.angle() is 0, but the gradient of atan2(z.imag, z.real) is not. At 1e-30 +
-1e-30j, the gradient of torch.angle() is NaN too, even in 2.15.
+infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787). Vectors that are so short that
+their squares are 0 fail too. If there is no mask, use keep = torch.hypot(x, y) > 1e-6 (in float32).
+At 0, the gradient of torch.angle() is 0, but the gradient of atan2(z.imag, z.real) is not. At 1e-30
++ 1e-30j, the gradient of torch.angle() is NaN too, even in 2.15.
 """
 
 import torch

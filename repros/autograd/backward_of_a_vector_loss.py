@@ -39,7 +39,7 @@ the number of GPUs.
 The built-in mean divides by the number of labels that are not ignored, or, with class weights, by
 weight[y].sum(). By contrast, loss.mean() divides by the total number of labels, so its gradient is
 smaller with ignored labels and larger with weights above 1. With one loss per GPU, loss.mean()
-weights each GPU equally, even a GPU that got fewer rows of the batch.
+gives every GPU the same weight, even a GPU that got fewer rows of the batch.
 """
 
 import torch

@@ -45,9 +45,9 @@ The corrected code scales along the first dimension, as the loop does, but creat
 Within `for image in batch:`, collect the images in a list, because the batch does not change. A
 loop body of channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std reshaped in the
 same way. For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1).
-Otherwise, the loop would iterate over the images, and the broadcast would turn one image into
-three. For a gray image, pass a single number, because the broadcast would also turn its single
-channel into three. The loop, by contrast, uses only the first number.
+The corrected line would scale along the images, as the loop would, and its broadcast would turn one
+image into three. For a gray image, pass a single number, because the broadcast would also turn its
+single channel into three. The loop, by contrast, uses only the first number.
 """
 
 import torch

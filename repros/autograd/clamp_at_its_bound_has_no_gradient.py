@@ -26,11 +26,11 @@
 # ///
 """A parameter that starts at a bound of its clamp is not trained.
 
-Before 2.14, clamp passed the gradient on at its bounds. Since 2.14, it uses the minimum-norm
-subgradient there (pytorch#191142), as the notes on autograd specify (docs: autograd mechanics) and
-as hardtanh does (pytorch#184574). The same change applies to clip, clamp_min and clamp_max. On
-2.15, a bound that is a tensor halves a value's gradient at that bound. The gradient at NaN is 0
-with clamp, and 1 with the corrected code.
+Before 2.14, clamp passed the gradient on at its bounds. Since 2.14, it uses the subgradient with
+the smallest norm there (pytorch#191142), as the notes on autograd specify (docs: autograd
+mechanics). The function hardtanh does the same (pytorch#184574). The same change applies to clip,
+clamp_min and clamp_max. On 2.15, if the bound is a tensor, the gradient of a value at that bound is
+halved. The gradient at NaN is 0 with clamp, and 1 with the corrected code.
 """
 
 import torch

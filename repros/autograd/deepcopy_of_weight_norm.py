@@ -38,8 +38,9 @@ forward pass under no_grad() before you copy this layer. The parametrization loa
 weight_g and weight_v, but its own state_dict has different names (right), which the old
 weight_norm() cannot load. Calling remove_weight_norm() on the parametrization raises an error, so
 call torch.nn.utils.parametrize.remove_parametrizations(layer, "weight") instead. If you call
-remove_parametrizations() on a copy, the original loses its weight, and vice versa. Code that reads
-layer.weight_g fails too, because the new name is layer.parametrizations.weight.original0.
+remove_parametrizations() on a copy, the original loses its weight, and the reverse is also true.
+Code that reads layer.weight_g fails too, because the new name is
+layer.parametrizations.weight.original0.
 
 The new layer cannot be pickled, not even after remove_parametrizations(). Both torch.save(model)
 and a search that sends the model to other processes fail, but torch.save(model.state_dict()) works.

@@ -21,11 +21,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The gradient is all zeros, but it is correct with create_graph=True (control). The same option of
-backward() helps too, but leaves a graph in x.grad. Without the option, other singular matrices,
-whose factorization ends in a tiny number instead of 0, get the correct gradient up to rounding. The
-failure occurs with a row of zeros, and often with repeated rows and small whole numbers. The true
-gradient is 0 if the rank deficiency is two or more, and for det(v @ v.T) with dependent rows.
+"""The gradient is all zeros, but it is correct with create_graph=True (control). With backward(),
+the same option helps too, but leaves a graph in x.grad. Without the option, other singular
+matrices, whose factorization ends in a tiny number instead of 0, get the correct gradient up to
+rounding. The failure occurs with a row of zeros, and often with repeated rows and small whole
+numbers. If the rank is at least two below the size of the matrix, the true gradient is 0. For det(v
+@ v.T), it is also 0 if the rows of v are linearly dependent.
 
 torch has two formulas for this gradient. Without create_graph, torch perturbs the factorization
 where its diagonal is 0, in order to solve a linear system. However, the right-hand side of the

@@ -18,7 +18,8 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A tensor of NaNs has two different gradients, so some NaNs look like healthy values.
+"""The elements of a tensor of NaNs get two different gradients, so some NaNs look like healthy
+values.
 
 The kernel processes whole vectors of elements, here the first 64, and the rest one by one. The two
 code paths test the sign differently for NaN (pytorch#195075). The same applies to celu, selu,

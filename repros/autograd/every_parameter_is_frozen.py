@@ -36,8 +36,8 @@ part keeps updating its averages (see modules/frozen_batchnorm_moves). Parameter
 after the first steps can keep moving (see optimizers/frozen_parameter_moves_on).
 
 A model with a trainable head causes the same error in checkpoint(model, x) if the checkpoint is
-reentrant, which is the default. Because x requires no gradient, the output does not require one
-either. Pass use_reentrant=False.
+reentrant, which is the default. Because x requires no gradient, the output does not require a
+gradient either. Pass use_reentrant=False.
 """
 
 import torch

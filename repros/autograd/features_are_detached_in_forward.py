@@ -24,13 +24,14 @@
 # ///
 """The loss falls, because the head learns, and backward() raises no error for the same reason.
 
-detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backward() ends there, as
-it does with .data or with a backbone that is called under no_grad(). A hook that stores detached
-outputs for a later loss has the same effect (lucidrains/CoCa-pytorch#6). Optimizers skip a
-parameter whose gradient is None, so its weight decay is skipped too. DistributedDataParallel
-without find_unused_parameters=True fails in the second forward pass. After backward(), list the
-parameters without a gradient: [n for n, p in model.named_parameters() if p.grad is None]. To use
-detached features for a plot or a second loss, assign the detached tensor to a new name.
+detach() returns a tensor without a graph (docs: torch.Tensor.detach), so backward() stops at this
+tensor. Using .data, or calling the backbone under no_grad(), has the same effect. A hook that
+stores detached outputs for a later loss fails in the same way (lucidrains/CoCa-pytorch#6).
+Optimizers skip a parameter whose gradient is None, so its weight decay is skipped too.
+DistributedDataParallel without find_unused_parameters=True fails in the second forward pass. After
+backward(), list the parameters without a gradient: [n for n, p in model.named_parameters() if
+p.grad is None]. To use detached features for a plot or a second loss, assign the detached tensor to
+a new name.
 """
 
 import torch

@@ -32,19 +32,19 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner loop of meta-learning differentiates with respect to every parameter, but one head of
-the model does not contribute to the output. In learnables/learn2learn#363, the same model trains
+the model does not contribute to the output. In learnables/learn2learn#363, the model trains
 normally with backward().
 
 autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
 whereas backward() leaves this tensor's grad at None. With allow_unused=True, which the message
 suggests, grad() returns None for this tensor, and the update p - lr * g then fails (popular fix; in
-showlab/BoxDiff#20 a different error follows). Replacing None with zeros fixes the error (control),
-and so does materialize_grads=True if torch.autograd.grad has this argument. First make sure that
-the parameter is meant to be unused. The same error occurs for an input that was sliced or converted
-after the forward pass, and zeros would hide that mistake. In that case, differentiate with respect
-to the tensor that was passed to the model. Zip the gradients with `parameters`, because neither
-list includes frozen parameters, which grad() also rejects. Keep create_graph=True for MAML, which
-would silently become a first-order method without it.
+showlab/BoxDiff#20 a different error follows). Replacing None with zeros fixes the error (control).
+In releases where torch.autograd.grad() has the argument, materialize_grads=True fixes it too. First
+make sure that the parameter is meant to be unused. The same error occurs if an input was sliced or
+converted after the forward pass, and zeros would hide that mistake. In that case, differentiate
+with respect to the tensor that was passed to the model. Zip the gradients with `parameters`:
+neither list includes frozen parameters, which grad() would also reject. For MAML, keep
+create_graph=True: without this argument, MAML would silently become a first-order method.
 """
 
 import torch

@@ -26,9 +26,9 @@
 # ///
 """The process dies in backward() if a column or a row coordinate in the grid is NaN, but survives
 without the NaN (pytorch#24823). If both coordinates are NaN, images of 4 by 4 and 64 by 64 cause a
-crash too, whereas an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, there was no crash with
-zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there was no
-crash with bfloat16 or float16. The same crash occurs if only the grid requires grad.
+crash too. An image of 5 by 5, by contrast, gets a NaN gradient. On 1.13 and 2.15, there was no
+crash with zero padding, with the nearest and bicubic modes, or for volumes. On 2.13 and 2.15, there
+was no crash with bfloat16 or float16. The same crash occurs if only the grid requires grad.
 
 A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample), but the conversion to
 an integer cannot handle NaN (pytorch#19826). The forward pass, which used to crash too, now clips
@@ -36,10 +36,10 @@ NaN to the edge (which -1 stands for) before the conversion (pytorch#42703). The
 its own clipping function, which preserves NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
 With reflection padding, an infinity causes a crash too. The corrected code moves an infinity to the
-edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if the NaN
-comes from 0 / 0, the weights before that division still get NaN gradients.
+edge, where border padding puts it anyway. This code prevents the crash, but does not remove the
+NaN: if the NaN comes from 0 / 0, the weights before that division still get NaN gradients.
 
-On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. The
+On x86, NaN becomes column -2**31. This is 8 GiB before the image, where no memory is mapped. The
 process is then killed by the signal instead of exiting with status 1. ARM, where NaN becomes 0, has
 not been measured.
 """

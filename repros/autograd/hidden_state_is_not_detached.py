@@ -38,12 +38,12 @@
 
 backward() frees the tensors that the forward pass saved (torch/csrc/autograd/engine.cpp), but the
 state that is passed in still has the previous batch's history. Call detach() once per batch, after
-backward(), to end this history (control). If called between the steps of one sequence, or before
-the state itself is used in a loss, detach() would silently cut off the gradients that the model
-should learn from. The state of a GRU or RNN is one tensor, but the state of an LSTM is two tensors.
-If the last batch has a different size, the error is "Expected hidden size" ("hidden[0]" for an
-LSTM), so pass drop_last=True to the loader. Do not shuffle, because the state passes from each row
-to the same row of the next batch.
+backward(), to end this history (control). A call between the steps of one sequence, or before a
+loss uses the state itself, would silently cut off gradients that the model should learn from. The
+state of a GRU or RNN is one tensor, but the state of an LSTM is two tensors. If the last batch has
+a different size, the error is "Expected hidden size" ("hidden[0]" for an LSTM), so pass
+drop_last=True to the loader. Do not shuffle, because the state passes from each row to the same row
+of the next batch.
 
 With retain_graph=True, which the message and other users suggest (Eurus-Holmes/MNMT#7), backward()
 goes back through all batches. Either memory runs out (sgadgil6/cnslab_fmri#4) or, once an optimizer

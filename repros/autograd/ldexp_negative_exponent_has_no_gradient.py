@@ -24,8 +24,8 @@
 # affected = { cpu = ">=2.11,<2.14", cuda = ">=2.11,<2.14" }
 # ///
 """The value is correct, but its gradient is 0. In float64, both are correct (control). Converting
-the exponent to x's dtype avoids the zero too, but gives a wrong value in float16, where 2 ** -25 is
-0 and 2 ** 17 is infinite.
+the exponent to x's dtype avoids the zero too. In float16, however, it gives wrong values, because 2
+** -25 is 0 and 2 ** 17 is infinite.
 
 pytorch#168357 gave ldexp its own kernel and its own derivative. The derivative multiplies by pow(2,
 e), which is an integer power for an integer e, so 2 ** -1 is truncated to 0

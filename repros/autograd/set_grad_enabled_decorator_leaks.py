@@ -24,8 +24,8 @@
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
 """After the definition of the decorated function, no operation has a graph, even if the function is
-never called. Gradients are enabled in a new thread, and are restored at the end of an enable_grad()
-or no_grad() block around the definition.
+never called. In a new thread, gradients are still enabled. If the definition is inside an
+enable_grad() or no_grad() block, the end of this block restores the mode.
 
 set_grad_enabled() sets the mode when it is constructed, so that it also works as a function. As a
 decorator, it never restored the mode (torch/autograd/grad_mode.py). By contrast, no_grad() sets the

@@ -33,11 +33,10 @@ A slice is a view of the parameter, and autograd does not record in-place change
 view of a leaf (torch/csrc/autograd/VariableTypeUtils.h). Initialization should not be recorded
 anyway (control).
 
-A row that a network computes is a different case: if the row is written under no_grad(), no
-gradient flows back to the network. Instead, build a new table with torch.cat() in each forward
-pass, and look up the rows with torch.nn.functional.embedding(). A tensor that is created only to be
-filled does not need requires_grad=True, which causes the error in that case. The assigned values
-bring their own graph.
+If a network computes the row, writing it under no_grad() does not help, because no gradient flows
+back to the network. Instead, build a new table with torch.cat() in each forward pass, and look up
+the rows with torch.nn.functional.embedding(). If a tensor is created only to be filled, it does not
+need requires_grad=True, which would cause this error. The assigned values bring their own graph.
 """
 
 import torch

@@ -44,18 +44,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The generator's loss was computed with discriminator weights that the discriminator's optimizer
-has since changed.
+"""The generator's loss was computed with weights of the discriminator that an optimizer has since
+changed.
 
 The call to step() changes parameters in place, but a Linear has saved its weight for the backward
 pass (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by
-an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss changes made by an
-optimizer with fused=True (see optimizers/fused_step_escapes_the_version_check), and changes of a
-weight that autocast has cast, such as a Linear's weight. The wrong code then silently trains with
-the old weights. The generator's loss needs its own forward pass after the step
-(tamarott/SinGAN#148, control). It also needs its own autocast block, because a block reuses the
-weights that it has cast. If you accumulate gradients, pass inputs=list(generator.parameters()) to
-the second backward(), which otherwise adds to the discriminator's gradients.
+an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss two kinds of changes: those
+made by an optimizer with fused=True (see optimizers/fused_step_escapes_the_version_check), and
+those of a weight that autocast has cast, such as a Linear's weight. The wrong code then silently
+trains with the old weights. The generator's loss needs its own forward pass after the step
+(tamarott/SinGAN#148, control). This forward pass also needs its own autocast block, because a block
+reuses the weights that it has cast. If you accumulate gradients, pass
+inputs=list(generator.parameters()) to the second backward(), which otherwise adds to the
+discriminator's gradients.
 
 If both step() calls follow both backward() calls (leftthomas/SRGAN#89), no error is raised.
 However, the generator's loss then also trains the discriminator to accept fakes as real (popular

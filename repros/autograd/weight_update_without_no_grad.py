@@ -30,10 +30,10 @@
 """A manual gradient-descent step raises an error, because autograd would have to record a change to
 the leaf that accumulates the gradient (torch/csrc/autograd/VariableTypeUtils.h).
 
-Users are advised to write w = w - lr * w.grad instead (BaiTheBest/SparseLLM#13), which runs but
-creates a new tensor that is not a leaf. The next backward() leaves the new tensor's grad at None,
-and an optimizer or a module continues to use the old tensor. If nothing clears w.grad, each step
-adds the gradients of all earlier steps.
+Users are advised to write w = w - lr * w.grad instead (BaiTheBest/SparseLLM#13). This line runs,
+but creates a new tensor that is not a leaf. The next backward() leaves the new tensor's grad at
+None, and an optimizer or a module continues to use the old tensor. If nothing clears w.grad, each
+step adds the gradients of all earlier steps.
 """
 
 import warnings
