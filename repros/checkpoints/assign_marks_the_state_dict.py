@@ -28,9 +28,9 @@
 dict without this argument. The second model no longer trains if its optimizer was created before
 the load, because the optimizer and the model no longer hold the same parameters.
 
-load_state_dict() writes the flag into the _metadata of the caller's dict
+The first load_state_dict() writes the flag into the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into
-them. torch.save() preserves the flag (pytorch#188166). A dict without _metadata, such as
+them. The flag also survives torch.save() (pytorch#188166). A dict without _metadata, such as
 dict(state), is not marked, even if `state` itself is marked.
 """
 

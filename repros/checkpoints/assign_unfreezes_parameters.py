@@ -22,8 +22,8 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1,<2.3", cuda = ">=2.1,<2.3", mps = ">=2.1,<2.3" }
 # ///
-"""A model that is frozen before its weights are loaded with assign=True gets gradients, and an
-optimizer that is created after the load trains the model.
+"""If a frozen model's weights are loaded with assign=True, the model gets gradients again. An
+optimizer that is created after the load trains it.
 
 load_state_dict() wraps each tensor of the dict in a new Parameter, which requires gradients even if
 the parameter that it replaces does not (torch/nn/modules/module.py). Since the fix, the new

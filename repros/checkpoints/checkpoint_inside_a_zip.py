@@ -30,10 +30,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights were downloaded as a zip archive, and torch.load() gets the path of the archive.
+"""The weights were downloaded as a zip archive, and the path of this archive is passed to
+torch.load().
 
 A checkpoint is a zip archive itself, so torch.load() mistakes the outer archive for the checkpoint.
-It looks for a folder with the file "version" in it (caffe2/serialize/inline_container.cc), but
+It looks for a folder that contains the file "version" (caffe2/serialize/inline_container.cc), but
 finds weights.pth at the top level. If the first file is in a folder, the message is 'Expected
 hasRecord("version") to be true, but got false'. Neither message means that the file is damaged.
 

@@ -44,9 +44,8 @@
 """The file contains more than the weights: the epoch, the optimizer, and the weights as one entry
 named state_dict, model, model_state_dict, net or similar.
 
-load_state_dict() treats the names of these entries as parameter names. With strict=False, which
-tutorials recommend for keys that differ (leyaa.ai), load_state_dict() loads nothing and raises no
-error.
+load_state_dict() treats the names of these entries as parameter names. Tutorials recommend
+strict=False if keys differ (leyaa.ai). Then load_state_dict() loads nothing and raises no error.
 
 In the state_dict of a Lightning checkpoint, each name begins with the name of an attribute of the
 LightningModule, as in model.weight. The corrected code raises an error for a Lightning checkpoint,

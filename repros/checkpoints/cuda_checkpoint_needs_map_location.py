@@ -38,9 +38,10 @@ without CUDA or with fewer GPUs (Juyong/CaricatureFace#2).
 
 The model's device does not matter. With map_location="cpu", torch.load() reads all storages into
 main memory, and load_state_dict() copies them to the model's device. On a machine without CUDA,
-map_location="cuda" raises the same error. So does pickle.load() for tensors that were on a GPU, but
-it has no argument map_location. In that case, derive a class from pickle.Unpickler whose
-find_class() returns lambda b: torch.load(io.BytesIO(b), map_location="cpu") for "_load_from_bytes".
+map_location="cuda" raises the same error. For tensors that were on a GPU, pickle.load() raises this
+error too, but has no argument map_location. In that case, derive a class from pickle.Unpickler. For
+the name "_load_from_bytes", let its find_class() return lambda b: torch.load(io.BytesIO(b),
+map_location="cpu").
 """
 
 import io
@@ -50,7 +51,7 @@ import torch
 
 
 def start(device):
-    """A model, and a file of its weights that were on a GPU which is not here."""
+    """A model, and a file of its weights, saved on a GPU that this machine does not have."""
     model, saved = torch.nn.Linear(2, 2), io.BytesIO()
     torch.save(model.state_dict(), saved, _use_new_zipfile_serialization=False)
     # The name of the device, as pickle writes it: its length, then its letters.

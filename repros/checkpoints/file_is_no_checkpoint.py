@@ -40,12 +40,12 @@
 or because a link led to a web page instead of the file (pytorch#16203).
 
 torch.load() reads a file that is not a zip archive as a pickle in the old format
-(torch/serialization.py). The first byte is then read as an instruction: the `v` of "version", the
-`<` of "<html>", or a line break. The weights-only reader, the default since torch 2.6, reports this
-byte as a number: 118, 60 or 10. This reader's message and some threads (pytorch#150998) recommend
-weights_only=False, which does not help because the file is still text. In a clone, `git lfs pull`
-downloads the file. The `url` must point to the file, not to its web page. Other texts begin with
-different characters. For example, "404: Not Found" gives the load key '4'.
+(torch/serialization.py). It takes the first byte for an instruction. Here this byte is the `v` of
+"version", the `<` of "<html>", or a line break. The weights-only reader, the default since torch
+2.6, reports this byte as a number: 118, 60 or 10. This reader's message and some threads
+(pytorch#150998) recommend weights_only=False, which does not help because the file is still text.
+In a clone, `git lfs pull` downloads the file. The `url` must point to the file, not to its web
+page. Other texts begin with other characters. For example, "404: Not Found" gives the load key '4'.
 """
 
 import contextlib
@@ -61,7 +61,9 @@ POINTER = b"version https://git-lfs.github.com/spec/v1"
 
 @contextlib.contextmanager
 def start_with(text):
-    """A folder with the file of a server, and what a clone holds in its place."""
+    """A folder that contains the server's file, and a clone's file with something else in its
+    place.
+    """
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
         torch.save({"weight": torch.full((2,), 7.0)}, server)

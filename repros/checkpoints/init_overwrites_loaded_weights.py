@@ -25,11 +25,11 @@
 """Loading reports that all keys match, but training starts as if from scratch.
 
 apply() calls init_weights for every module, including those with loaded weights (docs:
-torch.nn.Module.apply). The call can be hidden: in the constructor of a trainer, in a setup for
-distributed training (huggingface/picotron#32), or in a runner that calls init_weights() before the
-first step (zshn25/DINOv2_mmseg#1). In the corrected order, a new head that strict=False does not
-load keeps its initialization. To check, compare a weight with the checkpoint right before the first
-step.
+torch.nn.Module.apply). The call can be hidden in the constructor of a trainer, or in a setup for
+distributed training (huggingface/picotron#32). It can also be in a runner that calls init_weights()
+before the first step (zshn25/DINOv2_mmseg#1). In the corrected order, a new head that strict=False
+does not load keeps its initialization. To check, compare a weight with the checkpoint right before
+the first step.
 """
 
 import torch

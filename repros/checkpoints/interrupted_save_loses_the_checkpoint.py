@@ -47,8 +47,8 @@ torch.save() opens the path for writing, which empties the file before anything 
 (torch/serialization.py). In this reproducer, Ctrl+C during pickling stands in for a kill, a full
 disk or an object that cannot be pickled. If the new file is completely on the disk before it takes
 the name of the old file, one of the two files is always intact. A killed process leaves its new
-file behind. With the corrected code, this is always the same file; with save(), each kill leaves
-another file. The corrected code also leaves the new file behind after an exception. If two
+file behind. With the corrected code, this file always has the same name; with save(), each kill
+leaves another file. The corrected code leaves the new file behind after an exception too. If two
 processes use this code to save to the same path, one process can rename the other's new file. The
 other process then raises FileNotFoundError.
 """

@@ -32,14 +32,14 @@
 
 torch.save() and torch.jit.save() both write a zip archive, often with the same ending, .pt or .pth.
 Only the archive of torch.jit.save() contains constants.pkl and the model's code (docs:
-torch.jit.save). Newer releases add that the file is probably corrupted, which is not true here. To
-tell the two formats apart, list the archive with python -m zipfile -l: an archive of TorchScript
-contains a folder code/.
+torch.jit.save). The message of newer releases adds that the file is probably corrupted, which is
+not true here. To tell the two formats apart, list the archive with python -m zipfile -l: a
+TorchScript archive contains a folder code/.
 
 In Python, load the state dict with torch.load() and load_state_dict() instead, as before. The
-corrected code is for other programs, and newer releases warn that torch.jit is deprecated. Give the
-scripted model its own path, or it replaces the checkpoint. A scripted model keeps its mode, so
-eval() is needed after loading. If torch.jit.script() rejects the model,
+corrected code is for other programs, and newer releases warn that torch.jit is deprecated. Save the
+scripted model to its own path: otherwise, it replaces the checkpoint. A scripted model keeps its
+mode, so eval() is needed after loading. If torch.jit.script() rejects the model,
 torch.jit.trace(model.eval(), example) records one run of it (CrayLabs/SmartSim#405); call
 model.train() before training continues.
 """

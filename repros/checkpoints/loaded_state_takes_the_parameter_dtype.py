@@ -29,16 +29,16 @@
 """A resumed run trains less well than an uninterrupted one, although the checkpoint is complete.
 
 load_state_dict() assumes that the state of each floating-point parameter has the parameter's dtype,
-and casts every tensor except "step" (torch/optim/optimizer.py). An optimizer that keeps averages,
-sums or master weights in float32 beside float16 or bfloat16 weights continues in low precision, in
-which small updates are rounded away. Casting back to float32 does not restore the lost digits
-(facebookresearch/fairscale#50).
+and casts every tensor except "step" (torch/optim/optimizer.py). If the weights are float16 or
+bfloat16, an optimizer that kept averages, sums or master weights in float32 continues in low
+precision. In this precision, small updates are rounded away. Casting back to float32 does not
+restore the lost digits (facebookresearch/fairscale#50).
 
-The corrected lines are for an optimizer that creates its state in float32 itself. torch's own
-optimizers create their state in the dtype of the weights, except for mu_product of NAdam and eta
-and mu of ASGD. Adam raises an error if the dtypes of its averages and its weights differ. This
-happens, for example, after these lines have loaded a bfloat16 checkpoint for float32 weights. State
-in nested dictionaries needs the same treatment.
+The corrected lines are for an optimizer that creates its state in float32 itself. The optimizers of
+torch create their state in the dtype of the weights, except mu_product in NAdam, and eta and mu in
+ASGD. Adam raises an error if the dtypes of its averages and its weights differ. This happens, for
+example, after these lines have loaded a bfloat16 checkpoint for float32 weights. State in nested
+dictionaries needs the same treatment.
 """
 
 import torch

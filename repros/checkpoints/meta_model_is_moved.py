@@ -34,16 +34,16 @@
 # ///
 """A tensor on the meta device has a shape but no memory. load_state_dict() copies into the existing
 parameters, so it copies nothing (with a warning since 2.1), and to() has nothing to move. If the
-model is created on the target device, it uses the same amount of memory there, and everything is
-loaded. If the class has no device argument, create the model inside `with torch.device(device):`
+model is created on the target device, everything is loaded, and the model needs no more memory
+there. If the class has no device argument, create the model inside `with torch.device(device):`
 (since 2.0). Tensors that the class creates with torch.from_numpy() stay on the CPU.
 
-The message of 2.3 and newer recommends to_empty() (pytorch#119293). Called after the load,
-to_empty() gives the model memory with arbitrary contents. Called before the load, to_empty() still
-leaves arbitrary contents in a buffer that is not in the file, and a weight shared by two layers
-becomes two weights. Since 2.1, load_state_dict(assign=True) replaces the parameters with the loaded
-tensors (torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta
-device, and to() raises the error again (huggingface/transformers#30703).
+The message of 2.3 and newer recommends to_empty() (pytorch#119293). After the load, to_empty()
+gives the model memory with arbitrary contents. Before the load, it still leaves arbitrary contents
+in a buffer that is not in the file, and turns a weight that two layers share into two weights.
+Since 2.1, load_state_dict(assign=True) replaces the parameters with the loaded tensors
+(torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta device, and
+to() raises the error again (huggingface/transformers#30703).
 """
 
 import warnings

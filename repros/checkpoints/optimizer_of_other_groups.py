@@ -32,18 +32,19 @@
 # ///
 """An optimizer loads its state by position, not by name: it identifies each parameter as the n-th
 of its group (torch/optim/optimizer.py). The groups must therefore have the same sizes as when the
-state was saved. If frozen layers are left out (allenai/allennlp#5465), the parameters after them
-have other positions.
+state was saved. If frozen layers are left out (allenai/allennlp#5465), the positions of the
+parameters after them change.
 
 An optimizer over all parameters accepts the state, and its step skips parameters whose .grad is
-None (torch/optim/adam.py). The state includes the learning rate: after loading, set lr, and also
-the initial_lr that a scheduler left there, because a new scheduler starts from it. To unfreeze a
-layer, load the state before you add its parameters with add_param_group(). The state of a different
-kind of optimizer does not fit. If the saved optimizer had more than one group, create the new
-optimizer with the same groups. Wrap the model in DistributedDataParallel after freezing, because
-the wrapper waits for the gradient of every parameter that it found trainable. If the model has lost
-or gained parameters (mli0603/stereo-transformer#58), the load raises the same error. The optimizer
-then has to start without a state.
+None (torch/optim/adam.py). The state includes the learning rate. After loading, set lr, and also
+the initial_lr that a scheduler has left in the groups, because a new scheduler starts from
+initial_lr. To unfreeze a layer, load the state before you add its parameters with
+add_param_group(). The state of a different kind of optimizer does not fit. If the saved optimizer
+had more than one group, create the new optimizer with the same groups. Wrap the model in
+DistributedDataParallel after freezing, because the wrapper waits for the gradient of every
+parameter that it found trainable. If the model has lost or gained parameters
+(mli0603/stereo-transformer#58), the load raises the same error. The optimizer then has to start
+without a state.
 """
 
 import torch

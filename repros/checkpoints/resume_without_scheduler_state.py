@@ -38,13 +38,13 @@ step from epoch 0.
 A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state, LambdaLR,
 OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts restart at their first rate, and
 ReduceLROnPlateau forgets the epochs that it has counted. Most other schedulers modify the current
-rate: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
-LinearLR, in a SequentialLR too, ends far above its target rate. ExponentialLR and MultiplicativeLR
+rate: StepLR decays late, and CosineAnnealingLR and PolynomialLR leave their curve. A warm-up by
+LinearLR, even in a SequentialLR, ends far above its target rate. ExponentialLR and MultiplicativeLR
 with a constant factor continue correctly.
 
-Create the scheduler before you load the optimizer. Otherwise, LinearLR and ConstantLR scale the
-loaded rate, and the four schedulers that restart use their first rate until the next
-scheduler.step(), even if both states are loaded. The state also includes arguments of the schedule,
+Create the scheduler before you load the optimizer. In the other order, even if both states are
+loaded, LinearLR and ConstantLR scale the loaded rate. The four schedulers that restart then use
+their first rate until the next scheduler.step(). The state also includes arguments of the schedule,
 such as T_max, total_steps and step_size, which replace the new scheduler's arguments. LambdaLR
 keeps the new scheduler's functions. In torch 1.13, torch.save() cannot pickle the state of
 CyclicLR, but the fix can.

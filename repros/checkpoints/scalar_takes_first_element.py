@@ -23,11 +23,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""A checkpoint with a different shape loads without the usual "size mismatch". A scalar parameter
-or buffer takes the first element of the checkpoint's vector, even with strict=False or assign=True.
+"""A checkpoint with a different shape loads without the usual error "size mismatch". A scalar
+parameter or buffer takes the first element of the checkpoint's vector, even with strict=False or
+assign=True.
 
 To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any
-vector if the model had a scalar (pytorch#9781). Since the fix, load_state_dict() does so only for
+vector if the model had a scalar (pytorch#9781). Since the fix, load_state_dict() does this only for
 vectors of one element (pytorch#166335).
 """
 

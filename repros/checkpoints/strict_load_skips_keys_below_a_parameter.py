@@ -24,9 +24,9 @@
 load_state_dict() looked up an unexpected key by the part before its first dot. It therefore mistook
 the key `weight.scale` for a part of the parameter `weight`, but nothing loaded this key
 (torch/nn/modules/module.py, pytorch#123510). Keys nested under a buffer are accepted too, and the
-result of strict=False does not list them. No release reports a layer's keys if the layer was
-replaced with None, as in model.fc = None. If the layer is replaced with torch.nn.Identity()
-instead, its keys are reported as unexpected.
+result of strict=False does not list them. If a layer was replaced with None, as in model.fc = None,
+no release reports the layer's keys. If it is replaced with torch.nn.Identity() instead, its keys
+are reported as unexpected.
 """
 
 import torch

@@ -49,15 +49,15 @@ downloads only missing files finds the damaged file in every run.
 
 A checkpoint is a zip archive with its table of contents at the end, so losing the last bytes is
 enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files in
-the old format, which are not archives, fail with different errors, depending on where the file was
-cut off: three types up to 2.3, and five in 2.13 and newer. Download the file again with
+the old format are not archives. Depending on where such a file was cut off, it fails with one of
+three types of errors up to 2.3, and one of five in 2.13 and newer. Download the file again with
 torch.hub.download_url_to_file(), which writes to a temporary file first. The files in
 ~/.cache/torch/hub are downloads too, and can be cut off in the same way
 (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch
-often loads them as different weights. The hash_prefix argument of download_url_to_file() makes the
-function check the file's SHA-256. The corrected code also downloads two kinds of intact files
-again: a file in the old format that the default of 2.6 rejects, and a TorchScript archive. Load the
-former with weights_only=False, if you trust it, and the latter with torch.jit.load().
+often loads them as different weights. To make download_url_to_file() check the file's SHA-256, pass
+hash_prefix. The corrected code also downloads two kinds of intact files again: a file in the old
+format that the default of 2.6 rejects, and a TorchScript archive. Load the TorchScript archive with
+torch.jit.load(), and, if you trust it, the file in the old format with weights_only=False.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ import torch
 
 @contextlib.contextmanager
 def start():
-    """A folder with the file of a server, and what has arrived of it here."""
+    """A folder that contains the server's file, and the part of this file that has arrived here."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
         torch.save({"weight": torch.full((300,), 7.0)}, server)

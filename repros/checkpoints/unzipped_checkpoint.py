@@ -27,7 +27,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Someone extracted a .pth, .pt or .tar file, and its data.pkl looks like the checkpoint.
+"""Someone extracted a .pth, .pt or .tar file, and the data.pkl in it looks like the checkpoint.
 
 Since torch 1.6 a checkpoint is a zip archive, whatever its file extension, and it must stay packed.
 Its data.pkl names the tensors, but their values are in the folder data/ (torch/serialization.py).

@@ -35,16 +35,16 @@
 # when = "torch is 2.6 or newer"
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
-"""A checkpoint that loads in older releases is rejected, because it contains more than the weights:
-an argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
-(e3nn/e3nn#519).
+"""A checkpoint that loads in older releases is rejected, because it contains more than the weights.
+Examples are an argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the
+whole model (e3nn/e3nn#519).
 
 Since 2.6, torch.load() defaults to weights_only=True (pytorch#137602). This mode loads tensors,
-numbers, strings, lists, tuples, sets and dicts of them, and a few other classes, but not a
-defaultdict, a datetime or a NumPy array. With weights_only=False, torch.load() loads everything
-that older releases loaded, and runs any code in the file, so use it only for a file whose author
-you trust. For any other file, torch.serialization.add_safe_globals() can allow the class that the
-message names (notes on serialization).
+numbers and strings, lists, tuples, sets and dicts of them, and a few other classes. It rejects, for
+example, a defaultdict, a datetime or a NumPy array. With weights_only=False, torch.load() loads
+everything that older releases loaded, and runs any code in the file, so use it only for a file
+whose author you trust. For any other file, torch.serialization.add_safe_globals() can allow the
+class that the message names (notes on serialization).
 """
 
 import argparse

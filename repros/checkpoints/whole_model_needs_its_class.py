@@ -28,14 +28,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Calling torch.save() on a model pickles a reference to its class. The reference consists of the
-name of the defining module, often __main__, and the name of the class in that module. torch.load()
-looks up the class in the module of the same name in the loading script (pytorch#7812). A meter or a
-config that was saved with the model causes the same error (zengqunzhao/MA-Net#5).
+name of the defining module, often __main__, and the name of the class in that module. In the
+loading script, torch.load() looks up the class in the module of the same name (pytorch#7812). A
+meter or a config that was saved with the model causes the same error (zengqunzhao/MA-Net#5).
 
 A state_dict does not contain a class, so the loading script creates the model from its own class
 and loads the state into it. Plain attributes and buffers with persistent=False are not in the
 state_dict. To load an existing file, make the class available under its old name, for example with
-`import __main__; __main__.Net = Net`, and then save the state_dict of that model. If the class's
+`import __main__; __main__.Net = Net`. Then save the state_dict of the loaded model. If the class's
 file has a new name or location, the error is ModuleNotFoundError. In that case, make the module
 available under its old name, for example with `sys.modules["train"] = models`. In torch 2.6 and
 newer, these errors appear only with weights_only=False.
@@ -52,7 +52,7 @@ Net = type("Net", (torch.nn.Linear,), {"__module__": "train"})
 
 
 def save(device, write, **module):
-    """What write() has saved, and its module, which holds no class any more."""
+    """The bytes that write() has saved, and its module, which no longer contains the class."""
     sys.modules["train"] = train = types.ModuleType("train")  # the script that trained
     vars(train).update(module, Net=Net)
     model, path = Net(2, 2).to(device), io.BytesIO()

@@ -30,7 +30,7 @@
 # ///
 """A compiled function that reads Config.factor keeps using the first value after the attribute
 changes. Torch 2.2 still noticed the change (pytorch#176851). Strings, flags, tuples and None are
-frozen as well, and so is a list that is replaced.
+frozen as well. A list is frozen too: a list that replaces it has no effect.
 
 After pytorch#124802, Dynamo gave this class attribute no source, and therefore no guard
 (UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).

@@ -45,8 +45,8 @@
 # affected = { cpu = ">=2.8", cuda = ">=2.8" }
 # ///
 """Every call compiles a new graph, until Dynamo reaches its limit of eight graphs. Dynamo then
-warns once and runs the frame uncompiled or, with fullgraph=True, raises an error. Passing
-dynamic=True changes nothing. In pytorch#128319, which was reported before 2.8, the same counter
+warns once and runs the function uncompiled or, with fullgraph=True, raises an error. Passing
+dynamic=True changes nothing. In pytorch#128319, which was reported before 2.8, such a counter
 causes only a few graphs.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
@@ -61,9 +61,9 @@ on the meta device, set the buffer to 0 after to_empty(). A higher limit, often 
 (pytorch#121504), only allows more compilations, one per call (popular fix).
 
 A branch on the buffer (`if self.step < 20`) breaks the graph or, with fullgraph=True, raises an
-error, but torch.where() does neither. The in-place addition causes an error if the result depends
-on the step (x / self.step) and two forward passes precede one backward pass. In that case, write
-self.step = self.step + 1.
+error. Use torch.where() instead, which does neither. If the result depends on the step (x /
+self.step), and two forward passes precede one backward pass, the in-place addition causes an error.
+In that case, write self.step = self.step + 1.
 """
 
 import logging

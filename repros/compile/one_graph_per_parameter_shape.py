@@ -34,10 +34,10 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1" }
 # ///
-"""Dynamo makes sizes dynamic once they change. However, each size of a parameter is a constant of
-the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of eight graphs,
-or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgraph=True, raises an error
-(microsoft/dion#23).
+"""If the size of an input changes, Dynamo makes it dynamic. However, each size of a parameter is a
+constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of
+eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled or, with fullgraph=True, raises an
+error (microsoft/dion#23).
 
 A detached tensor is not a parameter but shares the parameter's memory, and its sizes are dynamic
 (control). For parameters with the same number of dimensions, Dynamo then compiles two graphs, or
@@ -47,7 +47,7 @@ force_parameter_static_shapes there instead. With a higher limit (HomebrewML/Hea
 PrimeIntellect-ai/prime-rl#1778), Dynamo still compiles once per shape (popular fix), as it does
 with dynamic=True.
 
-A function that receives only gradients or buffers has dynamic sizes anyway. For a Newton-Schulz
+If a function receives only gradients or buffers, its sizes are dynamic anyway. For a Newton-Schulz
 iteration, which transposes tall matrices, Dynamo compiles three graphs.
 """
 

@@ -25,8 +25,8 @@
 of the model does.
 
 zero_grad() sets the gradients to None, and Dynamo compiles a step without that parameter. No guard
-checked whether a gradient is None, so this compiled step is used from then on (pytorch#121291).
-Leaving out the step if no parameter has a gradient is not enough: a single parameter without a
+checked whether a gradient is None, so this compiled step is used from then on (pytorch#121291). It
+is not enough to skip steps in which no parameter has a gradient: a single parameter without a
 gradient causes the failure. If the gradient is zero instead of None, momentum, weight decay and
 Adam move the parameter.
 """

@@ -33,7 +33,7 @@
 """The loader pins tensors, mappings, sequences, and objects that have a pin_memory() method. It
 silently returns every other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
 torch.utils.data, Memory Pinning). A named tuple is pinned without a method. An instance of a plain
-class stays unpinned, like the dataclass.
+class stays unpinned, like the dataclass in this reproducer.
 
 The method needs a line for each field that holds a tensor, with a check for None if the field may
 be None.

@@ -41,8 +41,8 @@ multiprocessing, Contexts and start methods). The CUDA runtime does not support 
 notes/multiprocessing). Keep the dataset on the CPU and move each batch to the GPU. If a model
 computes features on the GPU, run that model in the training loop.
 
-Switching to the spawn method, as the message suggests, did not solve the problem for the teams that
-reported it (pytorch#77159).
+The message suggests switching to the spawn method. For the teams that reported the failure, this
+did not solve the problem (pytorch#77159).
 """
 
 import torch

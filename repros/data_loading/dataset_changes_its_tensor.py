@@ -32,12 +32,12 @@
 """The first epoch is right. In the second epoch, the mean is subtracted from the changed rows
 again, and so on.
 
-Indexing a tensor with a number returns a view that shares its memory (docs: tensor views), as does
-indexing a NumPy array. Operators such as -= and methods such as sub_(), as well as an assignment to
-row[...], write to the dataset. Forked workers write to their own copy. Therefore, num_workers > 0
-hides the failure (facebookresearch/pycls#21) as long as each epoch starts new workers and reads
-each row once. With persistent_workers=True, or with a sampler that draws a row twice, the failure
-reappears. Spawned workers share a tensor's memory, so they do not hide the failure.
+Indexing a tensor or a NumPy array with a number returns a view that shares its memory (docs: tensor
+views). Operators such as -=, methods such as sub_(), and an assignment to row[...] therefore write
+to the dataset. Forked workers write to their own copy. This hides the failure with num_workers > 0
+(facebookresearch/pycls#21), as long as each epoch starts new workers and reads each row once. With
+persistent_workers=True, or with a sampler that draws a row twice, the failure reappears. Spawned
+workers share a tensor's memory, so they do not hide the failure.
 """
 
 import torch

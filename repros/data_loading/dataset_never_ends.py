@@ -27,11 +27,11 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A map-style Dataset has no __iter__, so a for loop counts up from 0 until __getitem__ raises an
-IndexError. The loop never checks the length (docs.python.org: object.__getitem__). A __getitem__
-that computes its row, for example from a file name, a modulo or a random crop, never raises an
+IndexError. The loop never checks the length (docs.python.org: object.__getitem__). If __getitem__
+computes its row, for example from a file name, a modulo or a random crop, it never raises an
 IndexError. The loop then never ends, or ends with another error because a file or a key is missing.
 If __getitem__ indexes a list, an array or a tensor, the loop ends correctly. Loop over
-range(len(dataset)), or use a DataLoader, which converts numbers to tensors.
+range(len(dataset)), or use a DataLoader, which also converts numbers to tensors.
 
 Conversely, if a bug in __getitem__ raises an IndexError, the loop silently ends early
 (pytorch#82732). Looping over the length reveals the bug.
@@ -41,7 +41,7 @@ from torch.utils.data import Dataset
 
 
 class TooFar(Exception):
-    """Ends a loop that would go on for ever."""
+    """Ends a loop that would otherwise continue forever."""
 
 
 class Rows(Dataset):

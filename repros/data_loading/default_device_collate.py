@@ -30,7 +30,7 @@
 # ///
 """To turn numbers into tensors, default_collate() calls torch.tensor()
 (torch/utils/data/_utils/collate.py), which uses the default device (docs:
-torch.set_default_device). A loader with pin_memory=True then calls pin_memory() on these tensors
+torch.set_default_device). With pin_memory=True, the loader then calls pin_memory() on these tensors
 (torch/utils/data/_utils/pin_memory.py).
 
 The rows here are plain floats, and nothing in the dataset moves data to the GPU.

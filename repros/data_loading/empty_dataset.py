@@ -29,13 +29,13 @@
 # ///
 """The dataset has length 0 because nothing matched its path, extension or filter. With shuffle=True
 the loader creates a RandomSampler, which rejects an empty dataset (torch/utils/data/sampler.py).
-The message blames num_samples, although the user never passed it. A RandomSampler or
-WeightedRandomSampler constructed with num_samples=0 raises the same error.
+The message blames num_samples, although the user never passed this argument. If num_samples=0 is
+passed to RandomSampler or WeightedRandomSampler, the same error is raised.
 
 With shuffle=False the error disappears, but there is still no data: every epoch has 0 batches, and
-computing the mean over the batches fails (pprp/captcha_identify.pytorch#14: division by zero). The
-same happens with a DistributedSampler, or with drop_last=True if there are too few files for one
-batch.
+computing the mean over the batches fails (pprp/captcha_identify.pytorch#14: division by zero). A
+DistributedSampler has the same effect. With drop_last=True, too few files for one batch have this
+effect too.
 """
 
 import glob

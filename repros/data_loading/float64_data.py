@@ -45,17 +45,18 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The first layer raises an error, because NumPy computes in float64 by default, but model
-parameters are float32. A tensor returned by from_numpy() shares the array's memory and therefore
-also its dtype (docs: torch.from_numpy). The same is true of frombuffer() with a buffer of doubles.
+parameters are float32. A tensor that from_numpy() returns shares the array's memory and therefore
+also its dtype (docs: torch.from_numpy). From a buffer of doubles, frombuffer() also makes a float64
+tensor.
 
-Because float32 has only 24 bits of precision, timestamps in seconds since 1970 can become equal if
-they are up to two minutes apart. To avoid this, subtract the first timestamp before calling
+Because float32 has only 24 bits of precision, two timestamps in seconds since 1970 can become equal
+even if they are up to two minutes apart. To avoid this, subtract the first timestamp before calling
 float().
 
-Calling model.double() also removes the error if all the model's other inputs are float64, but uses
-twice the memory. A linear layer that reports "got Float and Double", or a convolution that reports
-"Input type (float) and bias type (double)", has the opposite problem. In that case, the model is
-float64, and model.float() fixes the error.
+If all the model's other inputs are float64, model.double() removes the error too, but uses twice
+the memory. The message "got Float and Double" of a linear layer, or "Input type (float) and bias
+type (double)" of a convolution, means the opposite problem: the model is float64, and model.float()
+fixes the error.
 """
 
 from array import array

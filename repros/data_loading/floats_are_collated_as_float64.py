@@ -43,8 +43,8 @@ HuberLoss and BCELoss raises an error. The backward pass of MSELoss does so in 1
 in 2.13 (pytorch#69446). With L1Loss, SmoothL1Loss and BCEWithLogitsLoss, the loss is silently
 float64.
 
-With batch_size=None a float stays a Python float. In a spawned worker the default dtype is float32
-again, so if the model has another dtype, pass that dtype explicitly.
+With batch_size=None, a float stays a Python float. In a spawned worker, the default dtype is
+float32 again, so if the model has another dtype, pass that dtype explicitly.
 """
 
 import torch

@@ -39,14 +39,14 @@
 
 default_collate() stacks tensors, NumPy arrays and numbers, looks for them in dicts, lists and
 tuples, and keeps strings (torch/utils/data/_utils/collate.py). The message names the first type
-that it cannot batch. Check the transform: either it is missing, or it was not passed to the
-validation set, or the dataset never calls it. A Compose() without ToTensor() fails in the same way.
+that it cannot batch. Check the transform. It may be missing, or not passed to the validation set,
+or the dataset may never call it. A Compose() without ToTensor() causes the same error.
 
 The corrected code returns the same tensor as torchvision's ToTensor() does for an RGB image: three
 channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch must also have
-the same size. Use this code only for 8-bit images. A mask holds class numbers: neither convert it
-to RGB, which replaces the numbers with colors, nor divide it by 255. With collate_fn=lambda x:
-x[0], as in modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the
+the same size. Use this code only for 8-bit images. A mask contains class numbers: do not divide it
+by 255, and do not convert it to RGB, which replaces the numbers with colors. With collate_fn=lambda
+x: x[0], as in modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the
 first.
 """
 

@@ -39,8 +39,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batch is a single tensor: default_collate() stacks the samples with torch.stack(), so all
-samples need the same shape. A worker stacks into shared memory. There, a batch whose first image
-has more pixels than the mean raises "Trying to resize storage that is not resizable" instead
+samples need the same shape. In a worker, the batch is stacked in shared memory. If its first image
+has more pixels than the mean, the error there is "Trying to resize storage that is not resizable"
 (torch/utils/data/_utils/collate.py).
 
 Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect ratio, so
@@ -49,8 +49,8 @@ both sides, or pad the images in your own collate_fn.
 
 The default mode of interpolate(), nearest, picks single pixels: a chessboard of 16 x 16 becomes a
 black square of 8 x 8. For masks, use nearest-exact, because nearest shifts a mask relative to its
-image by up to half a new pixel. The mask must be uint8 or float, not int64 or bool. uint8 images
-need float() first on torch 1.13, but not on 2.3; float16 and bfloat16 images always need it.
+image by up to half a new pixel. The mask must be uint8 or float, not int64 or bool. On torch 1.13,
+but not on 2.3, convert uint8 images with float() first. Always convert float16 and bfloat16 images.
 """
 
 import torch

@@ -45,19 +45,19 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Each worker gets a replica of the dataset and iterates over all of it, because sharding is the
-dataset's responsibility (docs: torch.utils.data.IterableDataset). With n workers, an epoch is n
-times as long (pytorch#30599), and every rank of a distributed run also reads the whole dataset. A
-spawned worker does not know its rank, so pass the rank to the dataset. Every worker has to see the
-same rows in the same order. If two ranks share five rows, one rank gets three rows and the other
-gets two.
+"""Each worker gets a copy of the dataset and iterates over all of it, because splitting the rows
+among workers is the dataset's responsibility (docs: torch.utils.data.IterableDataset). With n
+workers, an epoch is n times as long (pytorch#30599), and every rank of a distributed run also reads
+the whole dataset. A spawned worker does not know its rank, so pass the rank to the dataset. Every
+worker has to see the same rows in the same order. If two ranks share five rows, one rank gets three
+rows and the other gets two.
 
 Because islice() also reads the rows that it skips (docs.python.org: itertools), each worker still
-reads the whole stream, and a slow stream does not become faster. With two workers and a batch size
-of two, the first batch holds rows 0 and 2. Each worker fills its own batches, so drop_last=True can
-drop rows of each worker. To restore the order of the predictions, store a number in each row and
-sort by it. Open files in __iter__(), because forked workers share the position of a file that was
-opened before the fork (man7.org: fork(2)).
+reads the whole stream. More workers therefore do not make a slow stream faster. With two workers
+and a batch size of two, the first batch holds rows 0 and 2. Each worker fills its own batches, so
+drop_last=True can drop rows of each worker. To restore the order of the predictions, store a number
+in each row and sort by it. Open files in __iter__(), because forked workers share the position of a
+file that was opened before the fork (man7.org: fork(2)).
 """
 
 from itertools import islice

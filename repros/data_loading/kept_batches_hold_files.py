@@ -41,9 +41,9 @@ tensors, use copy.deepcopy(batch). The reproducer lowers the limit so that it is
 
 With pin_memory=True and a GPU, the loader already copies each batch
 (torch/utils/data/_utils/pin_memory.py). Raising the limit (fastai/fastai#23) helps if the new limit
-exceeds the number of kept tensors, and so does calling
-torch.multiprocessing.set_sharing_strategy("file_system"). In both cases the batches stay in shared
-memory.
+exceeds the number of kept tensors. Calling
+torch.multiprocessing.set_sharing_strategy("file_system") helps too. In both cases the batches stay
+in shared memory.
 """
 
 import resource

@@ -29,11 +29,11 @@
 """No error is raised, and most inputs are trained with the label of another row.
 
 Each call to randperm() draws a different order. Two DataLoaders with shuffle=True, one for the
-inputs and one for the labels, do so too. Instead, use one loader and a dataset that returns both,
-as TensorDataset(x, y) does for two tensors. A list of results in the order of one epoch does not
-fit the next epoch of a shuffled loader (nikhilroxtomar/FANet#1), and mixup needs the same order for
-inputs and labels (xudonmao/VMT#1). Apply the same order to everything else that belongs to a row,
-such as its weight or its file name.
+inputs and one for the labels, also draw different orders. Instead, use one loader and a dataset
+that returns both, as TensorDataset(x, y) does for two tensors. If a list holds results in the order
+of one epoch, it does not fit the next epoch of a shuffled loader (nikhilroxtomar/FANet#1). For
+mixup too, the inputs and the labels need the same order (xudonmao/VMT#1). Apply the same order to
+everything else that belongs to a row, such as its weight or its file name.
 """
 
 import torch

@@ -44,9 +44,9 @@ function by its name in a module, but a lambda or a nested function has no such 
 
 Workers are spawned on Windows and macOS. On Linux before Python 3.14, they are forked, and nothing
 is pickled. From 3.14 on, the default is forkserver, which pickles too (docs.python.org:
-multiprocessing). Use a function or a class defined at the top level of a module, or a
-functools.partial of either. In a notebook, import the function from a file, because a spawned
-worker does not have the cells.
+multiprocessing). Use a function or a class that is defined at the top level of a module, or a
+functools.partial of such a function or class. In a notebook, import the function from a file,
+because a spawned worker does not run the notebook's cells.
 """
 
 import warnings

@@ -29,9 +29,9 @@ Here boxes[0] holds the left edge of every box, not the box of the first image.
 For default_collate(), a list is a sample of several fields, which it collates field by field; only
 tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272). If the batch
 size happens to equal the number of entries in a sample, the shapes fit and no error is raised.
-Lists of strings cannot become tensors. For these lists, pass collate_fn=list, which stacks nothing
-and leaves each sample unchanged. A batch of TensorDataset(x) is also a list, but its only tensor is
-correct: unpack it with for (x,) in loader.
+Lists of strings cannot become tensors: pass collate_fn=list, which stacks nothing and leaves each
+sample unchanged. A batch of TensorDataset(x) is also a list, but its only tensor is correct: unpack
+it with for (x,) in loader.
 """
 
 import torch

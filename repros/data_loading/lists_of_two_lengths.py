@@ -33,9 +33,9 @@
 # ///
 """For default_collate(), a list is a sample of several fields, which it collates field by field, so
 all lists need the same length (torch/utils/data/_utils/collate.py). Releases before 1.6 silently
-truncated all lists to the shortest (pytorch#38492), so downgrading to one of them, as in
-pytorch#42654, only hides the failure. The same error occurs if some samples have two fields and
-others have three: return the same fields for every sample.
+truncated all lists to the length of the shortest (pytorch#38492). Downgrading to such a release, as
+in pytorch#42654, therefore only hides the failure. The same error occurs if some samples have two
+fields and others have three: return the same fields for every sample.
 
 A collate_fn that keeps one tensor per sample loses nothing. The corrected code specifies the dtype
 because an empty list would otherwise become float32, which Embedding rejects. For boxes use

@@ -51,12 +51,12 @@
 error message names the type but not the sample. The error depends on the batch's first sample: if
 None follows a tensor, a number or a tuple, the message is different.
 
-Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), produces
+A popular workaround is to filter out None in collate_fn (pytorch#52850, pytorch#57429). It produces
 smaller batches, and raises "IndexError: list index out of range" if a batch has no samples left.
 Instead, check once which rows exist, before you create the loader. The check reads each row once
-and does not keep it, so the loader still augments the rows in every epoch. If __getitem__() raises
-an error for a bad sample, change it to return None. The fork_rng() context restores the state of
-torch's CPU generator, but not the states of `random` or NumPy.
+and does not keep the row, so the loader still augments the rows in every epoch. If __getitem__()
+raises an error for a bad sample, change it to return None. The fork_rng() context restores the
+state of torch's CPU generator, but not the states of `random` or NumPy.
 
 The check finds samples that are None in every epoch, but not a None inside a tuple. It also misses
 samples that are None at random, for example crops without an object: for these, draw again inside

@@ -40,9 +40,9 @@ None for the end. A DistributedSampler uses the same order in every epoch unless
 set_epoch() before iter(). An itertools.cycle(loader) stores the batches of the first epoch and
 repeats them in the same order, with the same augmentation.
 
-With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
-nashory/pggan-pytorch#35), the batches differ, but each is the first batch of a new permutation.
-After one epoch's number of steps, some rows have been read twice and others never.
+Users then often try shuffle=True (leohsuofnthu/Pytorch-IterativeFCN#7, nashory/pggan-pytorch#35).
+The batches then differ, but each is the first batch of a new permutation. After as many steps as an
+epoch has, some rows have been read twice and others never.
 """
 
 from torch.utils.data import DataLoader

@@ -30,8 +30,8 @@
 # when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }
 # ///
-"""A copy with non_blocking=True returns before the data has arrived, and nothing makes the host
-wait for it. Call torch.cuda.synchronize() before reading the tensor, or copy without non_blocking
+"""A copy with non_blocking=True returns before the data has arrived, and the host does not wait for
+the data. Call torch.cuda.synchronize() before reading the tensor, or copy without non_blocking
 (docs: tutorials, pinmem_nonblock). According to the maintainers, this behavior is expected
 (pytorch#127612).
 """

@@ -22,8 +22,8 @@
 # when = "the rows are sorted, for example one class after the other"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The loss falls while the rows of one class are read, but after the epoch the model may predict
-one class for all rows.
+"""The loss falls while the rows of one class are read. After the epoch, however, the model may
+predict the same class for all rows.
 
 DataLoader keeps the dataset's order unless it gets shuffle=True (docs: torch.utils.data), and
 datasets that list a folder per class are sorted by class (pytorch/vision#7818). While the model

@@ -34,13 +34,13 @@ number of channels, because default_collate() stacks the samples
 (torch/utils/data/_utils/collate.py). MECLabTUDA/Super_Selfish#2 names a mix of gray and RGB images
 as the cause. An image with an alpha channel has the same effect.
 
-Resizing all images to the same height and width, which helps if the sizes differ
-(lxtGH/DecoupleSegNets#32), does not change the number of channels. The image is cloned because an
-expanded image has only one channel in memory, and transforms may write in place. This code raises a
-KeyError, instead of losing bands or rows, if an image has more than four bands, or is stored as
-height x width x channels and has more than four rows. The code only counts channels, so it treats
-palette indices as gray, and CMYK as RGB with alpha. PIL's image.convert("RGB") distinguishes these
-modes (pillow.readthedocs.io: Image.convert).
+Resizing all images to the same height and width helps if the sizes differ
+(lxtGH/DecoupleSegNets#32), but does not change the number of channels. The image is cloned because
+an expanded image has only one channel in memory, and transforms may write in place. If an image has
+more than four bands, this code raises a KeyError instead of dropping bands. It does the same if an
+image with more than four rows is stored as height x width x channels. The code only counts
+channels, so it treats palette indices as gray, and CMYK as RGB with alpha. PIL's
+image.convert("RGB") distinguishes these modes (pillow.readthedocs.io: Image.convert).
 """
 
 import torch

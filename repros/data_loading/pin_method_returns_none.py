@@ -24,8 +24,8 @@
 # stand_in = { cpu = "a loader that is told that an accelerator exists, with an object that only records that it was pinned" }
 # ///
 """The loader replaces the batch with the return value of its pin_memory()
-(torch/utils/data/_utils/pin_memory.py). A method that pins in place but lacks `return self`
-therefore replaces the batch with None, as in Open3D-ML (isl-org/Open3D-ML#242).
+(torch/utils/data/_utils/pin_memory.py). If the method pins in place but lacks `return self`, the
+batch therefore becomes None, as in Open3D-ML (isl-org/Open3D-ML#242).
 """
 
 from unittest import mock

@@ -32,11 +32,11 @@
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told that an accelerator exists, with a batch that contains no tensor" }
 # ///
-"""Up to 2.9 the loader rebuilt every pinned tuple except named tuples as a list, so code that
-expects a tuple fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). From 2.10 on
-tuples stay tuples (pytorch#169690). In all releases, the loader's own default_collate() turns
-tuples other than named tuples into lists, pinned or not, and the corrected line helps in this case
-too. The line converts only the batch itself: nested tuples stay lists.
+"""Up to 2.9, pinning turned every tuple except named tuples into a list. Code that expects a tuple
+then fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). From 2.10 on, tuples stay
+tuples (pytorch#169690). In all releases, the loader's own default_collate() turns tuples other than
+named tuples into lists, pinned or not, and the corrected line helps in this case too. The line
+converts only the batch itself: nested tuples stay lists.
 """
 
 from unittest import mock

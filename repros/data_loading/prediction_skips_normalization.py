@@ -26,11 +26,11 @@
 """The training and validation losses are good, but a prediction script that was written later gives
 wrong results.
 
-Nothing in the model says how its inputs were prepared, and a row in other units has the right
-shape. Every detail matters: the same numbers, the same order of the columns, and normalization
-once, not twice. Do not use the mean and the standard deviation of the new rows instead of the
-training rows' values. For a single row, the standard deviation is NaN. A column that is constant in
-training has a standard deviation of 0: see numerics/constant_column_standardized.
+A model does not store how its inputs were prepared, and a row in other units has the right shape
+too. Every detail matters: the same numbers, the same order of the columns, and normalization once,
+not twice. Do not use the mean and the standard deviation of the new rows instead of the training
+rows' values. For a single row, the standard deviation is NaN. A column that is constant in training
+has a standard deviation of 0: see numerics/constant_column_standardized.
 """
 
 import torch

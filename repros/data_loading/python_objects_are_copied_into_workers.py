@@ -27,19 +27,18 @@
 # ///
 """A forked worker shares its parent's memory until one of the two processes writes to it. Reading a
 Python object changes its reference count, so every page that holds objects is copied, once in each
-worker (docs: torch.utils.data, Multi-process data loading; pytorch#13246). Memory grows during an
-epoch, until everything is copied or the workers end with the epoch. With persistent_workers=True
-and shuffle=True, a worker reads different rows in each epoch, so memory can grow for several
-epochs.
+worker (docs: torch.utils.data, Multi-process data loading; pytorch#13246). During an epoch, memory
+grows until everything is copied or the workers end. With persistent_workers=True and shuffle=True,
+a worker reads different rows in each epoch, so memory can grow for several epochs.
 
-A tensor's elements are not reference-counted. Strings and records can be stored in two tensors: a
-uint8 tensor of all their bytes, and a tensor of the positions where the strings or records end.
-Decode a row when you read it. A NumPy array of fixed-width strings is shared as well, but an array
-with dtype=object is copied like a list.
+A tensor's elements are not reference-counted. Store strings or records in two tensors: a uint8
+tensor of all their bytes, and a tensor of the positions at which they end. Decode a row when you
+read it. A NumPy array of fixed-width strings is shared as well, but an array with dtype=object is
+copied like a list.
 
-The list of a million numbers in this reproducer uses about 32 MB. The worker measures the memory
-that the kernel counts as private and dirty (man7.org: proc_pid_smaps(5)), before and after reading
-all the numbers.
+The list of a million numbers in this reproducer uses about 32 MB. Before and after reading all the
+numbers, the worker measures the memory that the kernel counts as private and dirty (man7.org:
+proc_pid_smaps(5)).
 """
 
 import torch

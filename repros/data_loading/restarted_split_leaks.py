@@ -29,13 +29,14 @@ already been trained on. If 100 rows are split into 80 and 20, this affects abou
 Unless you pass a generator, random_split() draws from the global generator (docs:
 torch.utils.data.random_split).
 
-A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only as long as
-every draw between the seed and the split stays the same. Here the resumed run builds a different
-head first. A separate generator helps as long as the rows keep their number and order. With one
-more row it draws a different split, so save val.indices in the checkpoint.
+A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only if every draw
+between the seed and the split stays the same. Here the resumed run builds a different head first. A
+separate generator helps only if the number and the order of the rows stay the same. With one more
+row, the split is different, so save val.indices in the checkpoint.
 
-Use the corrected code from the first run on. An earlier checkpoint was trained on another split,
-and some of its training rows are now in the validation set: start over, or keep the old indices.
+Use the corrected code from the first run on. The model in an earlier checkpoint was trained on
+another split, and some of its training rows are now in the validation set: start over, or keep the
+old indices.
 """
 
 import torch

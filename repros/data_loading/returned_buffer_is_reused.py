@@ -26,11 +26,12 @@
 memory.
 
 The loader asks the Dataset for one row after another, and the collate function copies the rows only
-at the end (torch/utils/data/_utils/fetch.py), so the buffer must be copied before it is returned.
-The same applies to a NumPy buffer, because torch.from_numpy() and torch.frombuffer() share the
-memory of their argument (docs: torch.from_numpy). It also applies if a loop appends these tensors
-to a list. With a batch size of 1, there is no symptom in the loader. With batch_size=None, nothing
-is stacked, and all rows that the program keeps end up as copies of the last row.
+at the end (torch/utils/data/_utils/fetch.py). The dataset must therefore copy the buffer before
+returning it. The same applies to a NumPy buffer, because torch.from_numpy() and torch.frombuffer()
+share the memory of their argument (docs: torch.from_numpy). A loop that appends these tensors to a
+list fails in the same way. With a batch size of 1, there is no symptom in the loader. With
+batch_size=None, nothing is stacked, and all rows that the program keeps end up as copies of the
+last row.
 """
 
 import torch

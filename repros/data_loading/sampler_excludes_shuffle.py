@@ -35,9 +35,10 @@
 """With shuffle=True the loader creates its own RandomSampler, but a loader can have only one
 sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler already
 shuffle. DistributedSampler shuffles by default, but needs set_epoch() to shuffle differently in
-each epoch (torch/utils/data/distributed.py). Any other sampler determines the order of the rows; a
-SequentialSampler, for example, leaves them unshuffled. A batch_sampler builds whole batches, so it
-cannot be combined with shuffle, sampler, drop_last, or a batch_size other than 1, the default.
+each epoch (torch/utils/data/distributed.py). With any other sampler, the sampler alone determines
+the order of the rows. A SequentialSampler, for example, does not shuffle them. A batch_sampler
+builds whole batches, so it cannot be combined with shuffle, sampler, drop_last, or a batch_size
+other than 1, the default.
 """
 
 from torch.utils.data import BatchSampler, DataLoader, SubsetRandomSampler

@@ -24,10 +24,10 @@ The sampler draws numbers from 0 to len(weights) - 1 and uses them as row number
 torch.utils.data.WeightedRandomSampler), so it needs one weight per row. Indexing the tensor of
 class weights with the labels of all rows, in the order of the dataset, gives these weights. A
 tensor of labels must be int64, so convert other dtypes with long(). Labels of int16, int8 or a
-floating-point dtype raise IndexError, and uint8 labels act as a mask. For a Subset, use only the
+floating-point dtype cause an IndexError, and uint8 labels act as a mask. For a Subset, use only the
 labels of its rows. With weights of 1 / labels.bincount(), all classes are drawn equally often. The
-sampler already draws at random, so omit shuffle=True: together with sampler=, it makes DataLoader
-raise ValueError.
+sampler already draws at random, so omit shuffle=True: if both are passed, DataLoader raises a
+ValueError.
 """
 
 import torch

@@ -37,15 +37,15 @@
 # ///
 """A spawned worker first imports the main script, under the name __mp_main__ (docs.python.org:
 multiprocessing, the spawn start method). If the script iterates over the loader at its top level,
-the worker starts workers too, which Python rejects. The worker ends, and the main process adds
+the worker starts workers too, which Python rejects. The worker ends, and the main process raises
 "DataLoader worker exited unexpectedly" (torch/utils/data/dataloader.py).
 
-The code outside the guard runs again in each worker, for example a print, a download, or the
-opening of a file for writing. A call to freeze_support(), which the message mentions, changes
-nothing without the guard. Windows and macOS spawn workers (docs: torch.utils.data,
-Platform-specific behaviors). With a forkserver, the default on Linux from Python 3.14 on, the
-server imports the script once for all workers. Without the guard the server ends, and the main
-process raises "EOFError: unexpected EOF" (emulated on Python 3.11).
+Code outside the guard runs again in each worker, for example code that prints, downloads, or opens
+a file for writing. A call to freeze_support(), which the message mentions, changes nothing without
+the guard. Windows and macOS spawn workers (docs: torch.utils.data, Platform-specific behaviors).
+With a forkserver, the default on Linux from Python 3.14 on, the server imports the script once for
+all workers. Without the guard the server ends, and the main process raises "EOFError: unexpected
+EOF" (emulated on Python 3.11).
 """
 
 from multiprocessing import current_process, freeze_support

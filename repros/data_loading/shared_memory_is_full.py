@@ -31,15 +31,15 @@
 # ///
 """Workers send batches to the main process through files in /dev/shm (docs: multiprocessing,
 Sharing CPU tensors). A Docker container has 64 MB of this shared memory by default
-(meta-pytorch/torchx#428). The message names a file </torch_...>, which is not a file on the disk
+(meta-pytorch/torchx#428). The file </torch_...> in the message is not on the disk
 (aten/src/ATen/MapAllocator.cpp). If the space runs out only while the file is being filled, a bus
 error occurs instead (logicalclocks/hopsworks#1557 shows both).
 
 With num_workers=0 nothing is shared. In that case, also remove persistent_workers=True,
 prefetch_factor, multiprocessing_context and timeout, because these options raise an error without
 workers. The exception is a prefetch_factor of 2 on 1.13, where 2 is the default. Because
-worker_init_fn is no longer called, do its work before the loop, such as opening files and setting
-seeds.
+worker_init_fn is no longer called, do its work, such as opening files and setting seeds, before the
+loop.
 
 Alternatively, use fewer workers, a smaller prefetch_factor or smaller batches, which need less
 shared memory. A model's share_memory() uses the same space, and raises the same message without a

@@ -27,7 +27,7 @@
 # when = "the lengths are not whole numbers"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The split works for one dataset but fails for the next, which has a few more rows.
+"""The split works for one dataset but fails for another with a few more rows.
 
 random_split() needs lengths that add up to the length of the dataset (torch/utils/data/dataset.py).
 The function int() rounds down, so 80 % and 20 % of 7 rows become 5 rows and 1 row. Calculate one

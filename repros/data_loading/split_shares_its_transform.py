@@ -29,10 +29,10 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Both parts of random_split() are Subsets of one dataset, which holds the transform
-(torch/utils/data/dataset.py). Create the dataset a second time without the augmentation, and read
-the validation rows from the second dataset, which has to list its files in the same order. Split
-into all parts in a single call. If you split a part again, val.indices are relative to that part.
-In the whole dataset, these indices select other rows, including training rows.
+(torch/utils/data/dataset.py). Create a second dataset without the augmentation, and read the
+validation rows from it. Both datasets have to list their files in the same order. Split into all
+parts in a single call. If you split a part again, val.indices are relative to that part. In the
+whole dataset, these indices select other rows, including training rows.
 
 Setting val.transform = None, as advised in victoresque/pytorch-template#62, has no effect, because
 no code reads this attribute of Subset (pyg-team/pytorch_geometric#8557).

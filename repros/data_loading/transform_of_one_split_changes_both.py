@@ -26,9 +26,9 @@
 """The attributes train.dataset and val.dataset are the same object (torch/utils/data/dataset.py).
 The assignment is meant for validation, as advised in torchgeo/torchgeo#257, but also removes the
 augmentation from training (growingnet/gromo#58). Give the validation Subset its own dataset, which
-has to list its files in the same order. With persistent_workers=True, do so before the loader's
-first epoch. If there is a test part too, assign the new dataset to test.dataset as well; otherwise
-its images stay augmented.
+has to list its files in the same order. With persistent_workers=True, assign this dataset before
+the loader's first epoch. If there is a test part too, assign the new dataset to test.dataset as
+well; otherwise its images stay augmented.
 
 The corrected code assumes a single split into all parts. After a second split, val.dataset is
 itself a part, and val.indices would select other rows of the whole dataset.

@@ -36,7 +36,7 @@
 # ///
 """Reading beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
 worker blames a lack of shared memory for every SIGBUS, whatever the cause
-(torch/csrc/DataLoader.cpp). The exception does the same
+(torch/csrc/DataLoader.cpp). The text of the exception does so too
 (torch/utils/data/_utils/signal_handling.py). In this reproducer an earlier copy of the file was
 truncated. The corrected code needs the original at every start. If copying fails, for example
 because the disk is full, delete the partial file next to the path.
@@ -47,10 +47,10 @@ needs the path of data.mdb itself, because its folder has the same size whether 
 or truncated.
 
 With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError. Without
-a length, they map the bytes that exist. However, numpy.memmap() in its default mode "r+" does not
-raise an error: it extends the file with zeros, and then the size is right. Open data with mode="r",
-and delete any copy that was extended in this way. With both functions, the process dies if the file
-is truncated while it is mapped, for example because a second copy overwrites it.
+a length, they map the bytes that exist. However, in its default mode "r+", numpy.memmap() does not
+raise an error: it extends the file with zeros, so the size is right afterwards. Open data with
+mode="r", and delete any copy that was extended in this way. With both functions, the process dies
+if the file is truncated while it is mapped, for example because a second copy overwrites it.
 
 In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and the same signal killed the
 training with num_workers=0. A lack of shared memory for batches cannot explain that.

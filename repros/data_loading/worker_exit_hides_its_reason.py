@@ -38,15 +38,15 @@
 # platform = "linux"
 # ///
 """A worker catches Exception and sends the exception with its traceback to the main process
-(torch/utils/data/_utils/worker.py). If the worker ends in any other way, for example by a signal
-or, as here, by sys.exit() in the dataset, the main process learns only the process ID
+(torch/utils/data/_utils/worker.py). A worker can also end because of a signal or, as here, because
+the dataset calls sys.exit(). In such cases, the main process learns only the process ID
 (torch/utils/data/dataloader.py). Text passed to sys.exit() is only printed to the worker's stderr,
 without a traceback (cpython: multiprocessing/process.py). Run once with num_workers=0 to see the
 cause. If the cause is a segmentation fault, calling faulthandler.enable() in a worker_init_fn
 prints the Python stack.
 
-The corrected code helps if the dataset exits. A worker killed by a signal, such as SIGKILL when
-memory runs out, causes the same messages, but the corrected code does not help in that case.
+The corrected code helps if the dataset exits. A worker that is killed by a signal, such as SIGKILL
+when memory runs out, causes the same messages. The corrected code does not help in that case.
 """
 
 import os

@@ -58,9 +58,9 @@ advances.
 If several ranks use the same seed, their workers draw the same numbers. To avoid this, pass
 generator=torch.Generator().manual_seed(seed + rank) to each rank's loader.
 
-A worker_init_fn that gives get_worker_info().dataset a new generator does not reach a dataset
-wrapped in a Subset or ConcatDataset. The generator random.Random(get_worker_info().seed) draws the
-same numbers as the random module in that worker.
+If a worker_init_fn gives get_worker_info().dataset a new generator, it does not reach a dataset
+inside a Subset or ConcatDataset. The generator random.Random(get_worker_info().seed) draws the same
+numbers as the random module in that worker.
 """
 
 import random

@@ -25,8 +25,8 @@
 index. Two devices are equal only if their indices are equal (pytorch#115405). The comparison
 x.device == "cuda" is False too, because a device never equals a string.
 
-The device of a tensor created on `gpu` has the index, even if `gpu` is a string. Comparing only the
-types would treat cuda:0 and cuda:1 as the same device.
+The device of a tensor that is created on `gpu` has the index, even if `gpu` is a string. Comparing
+only the types would treat cuda:0 and cuda:1 as the same device.
 """
 
 import torch

@@ -35,11 +35,11 @@ lists the types that its parser knows (c10/core/Device.cpp), not the devices of 
 type from the list can still fail later. ROCm builds for AMD also call their GPUs cuda (docs:
 notes/hip).
 
-The message ends with the type that torch received, without a number: "gpu" even for "gpu:0". For
-upper case, such as "CPU" or "CUDA", use lower(). "auto" is a value of device_map in other
-libraries, not a device. On a Mac, test torch.backends.mps.is_available(), and use the name "mps".
-Changing the name to "cpu" removes the error, but then the GPU is not used. The corrected code also
-falls back to the CPU without a message if CUDA is not available.
+The message ends with the type that torch received, without a number: "gpu" even for "gpu:0". If the
+name is in upper case, such as "CPU" or "CUDA", call lower() on it. "auto" is a value of device_map
+in other libraries, not a device. On a Mac, test torch.backends.mps.is_available(), and use the name
+"mps". Changing the name to "cpu" removes the error, but then the GPU is not used. The corrected
+code also falls back to the CPU without a message if CUDA is not available.
 """
 
 import torch

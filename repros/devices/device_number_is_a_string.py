@@ -31,13 +31,13 @@
 A command-line argument is a string unless the parser converts it, and a string must begin with a
 type, as in "cuda:0" (docs: torch.device). Only an int is read as the number of a GPU
 (AshwinRJ/Federated-Learning-PyTorch#28): use type=int in add_argument(). Torch does not accept a
-negative number, such as -1 for the CPU: test for it first, and use "cpu".
+negative number, such as -1 for the CPU: test for negative numbers first, and use "cpu" for them.
 
-The message quotes the string that torch received. 'cuda:cuda:0' contains the type twice
-(samsledje/ConPLex#34), and 'cuda:cpu' contains the name of another device (mjhydri/BeatNet#1). Do
-not put "cuda:" in front of a string that already names a device. 'cuda0' lacks the colon. A device
-is only one GPU: instead of '0,1', set CUDA_VISIBLE_DEVICES=0,1 before the start. Torch then numbers
-the GPUs in this list from 0.
+The message quotes the string that torch received. For example, 'cuda:cuda:0' contains the type
+twice (samsledje/ConPLex#34), and 'cuda:cpu' contains the name of another device
+(mjhydri/BeatNet#1). Do not put "cuda:" in front of a string that already names a device. 'cuda0'
+lacks the colon. A device is a single GPU: instead of passing '0,1', set CUDA_VISIBLE_DEVICES=0,1
+before the start. Torch then numbers the GPUs in this list from 0.
 """
 
 import argparse

@@ -36,13 +36,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The script hard-codes a device that does not exist on the machine where it runs. A CPU-only build
-raises "not compiled with CUDA"; a CUDA build without a driver raises "no NVIDIA driver". Check for
-a GPU before you use it (docs: notes/cuda), and move the batches to the same `device`. If the index
-is a rank, start no more ranks than there are GPUs: otherwise two ranks share the last GPU.
+raises "not compiled with CUDA", whereas a CUDA build without a driver raises "no NVIDIA driver".
+Check whether a GPU is available (docs: notes/cuda), and move the batches to the same `device`. If
+the index is a rank, start no more ranks than there are GPUs: otherwise two ranks share the last
+GPU.
 
-On a machine with an NVIDIA card, the corrected code only hides the fact that the card is not used.
-If torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise,
-nvidia-smi shows the problem with the driver.
+If the machine has an NVIDIA card, the corrected code only hides the fact that the card is not used.
+If torch.version.cuda is None, install a build with CUDA. Otherwise, nvidia-smi shows the problem
+with the driver.
 
 Torch 2.3 is excluded, because the runner counts the GPUs and then forks. In the forked process,
 torch 2.3 raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).

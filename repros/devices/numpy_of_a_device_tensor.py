@@ -28,8 +28,8 @@
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it has no memory that NumPy can read" }
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The code works on the CPU. On a GPU it fails in numpy(), np.array(), plt.plot(), or np.mean() of
-a list.
+"""The code works on the CPU. On a GPU, it fails in numpy(), np.array() or plt.plot(), or in
+np.mean() of a list.
 
 A NumPy array shares its tensor's memory, and NumPy can read only host memory
 (torch/csrc/utils/tensor_numpy.cpp). NumPy and Matplotlib convert a list of tensors in this way, so
@@ -37,11 +37,11 @@ the traceback often ends in __array__(). Usually, the tensors are losses or pred
 collected in a list.
 
 Instead, collect numbers with losses.append(loss.item()), or collect x.detach().cpu() if you need
-the tensor. This also frees each step's graph. With cpu() alone (swz30/MPRNet#128), a tensor that
-requires a gradient fails with "Can't call numpy() on Tensor that requires grad". Do not compute a
-loss that needs a gradient with np.sum(): add its terms with Python's sum() (swz30/MPRNet#91). A
-bfloat16 tensor also needs float(), because NumPy has no bfloat16. On the CPU, the corrected code
-copies nothing: add copy() for a tensor that changes later, such as a weight.
+the tensor. This also frees each step's graph. If a tensor requires a gradient, cpu() alone
+(swz30/MPRNet#128) leads to the error "Can't call numpy() on Tensor that requires grad". Do not
+compute a loss that needs a gradient with np.sum(): add its terms with Python's sum()
+(swz30/MPRNet#91). A bfloat16 tensor also needs float(), because NumPy has no bfloat16. On the CPU,
+the corrected code copies nothing: if the tensor changes later, as a weight does, add copy().
 """
 
 import torch

@@ -29,8 +29,8 @@
 """The forward pass works, but an optimizer over model.parameters() never sees the weight. If the
 parameter is on another device, to() returns an ordinary tensor computed from the parameter
 (pytorch#9303), so the module does not register it. On the CPU, to() has nothing to do and returns
-the parameter itself. However, after half(), double() or a multiplication, the parameter is lost on
-the CPU too.
+the parameter itself. However, half(), double() or a multiplication causes the same failure on the
+CPU too.
 
 If the tensor is passed to an optimizer directly, the optimizer raises "can't optimize a non-leaf
 Tensor" (mazzzystar/randomCNN-voice-transfer#16). A ParameterList turns the tensor back into a

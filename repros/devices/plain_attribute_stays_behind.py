@@ -35,13 +35,13 @@
 plain attribute is neither: it stays on the device where it was created, and is missing from
 state_dict() too.
 
-persistent=False keeps the buffer out of the checkpoint. The attribute was not in the checkpoint
+With persistent=False, the buffer is not in the checkpoint. The attribute was not in the checkpoint
 either, so existing checkpoints still load. torch.jit.script() ignores this option: a scripted
 module's state_dict() contains the buffer. Omit persistent=False for values that a model measures or
 draws, because these values belong in the checkpoint.
 
 model.bfloat16() and half() cast a floating-point buffer, although they did not cast the attribute.
-bfloat16 reduces the positions torch.arange(4096.0) to 769 distinct values. Keep positions as
+In bfloat16, the positions torch.arange(4096.0) have only 769 distinct values. Keep positions as
 integers. Keep a model with a noise schedule in float32 and use autocast, which does not cast
 buffers. The methods bfloat16() and half() leave a complex buffer unchanged, but
 model.to(torch.bfloat16) drops its imaginary part, and warns. After self.mask = None,

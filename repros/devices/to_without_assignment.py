@@ -42,9 +42,9 @@
 moved tensor and leaves the original unchanged (docs: torch.Tensor.to).
 
 In a loop over a list or a dict, x = x.to(device) rebinds only the loop variable. Instead, build a
-new list or dict of the moved tensors: {key: x.to(device) for key, x in batch.items()}. If you need
-x.grad, move x first and call requires_grad_() on the result. If x requires grad, the result of to()
-is not a leaf, and requires_grad_() does not make it a leaf (docs: torch.Tensor.is_leaf).
+new list or dict of the moved tensors, as in {key: x.to(device) for key, x in batch.items()}. If you
+need x.grad, move x first and call requires_grad_() on the result. If x requires grad, the result of
+to() is not a leaf, and requires_grad_() does not make it a leaf (docs: torch.Tensor.is_leaf).
 """
 
 import torch
