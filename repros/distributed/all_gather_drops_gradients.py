@@ -26,9 +26,9 @@
 # platform = "linux"
 # ///
 """The loss is right, but its gradient is wrong, because all_gather() fills the given tensors in
-place and records no graph (HobbitLong/SupContrast#26). A contrastive loss then trains features as
-anchors, but never as the counterparts of other anchors. Assigning gathered[rank] = features
-restores the graph only for the rank's own features.
+place and records no graph (HobbitLong/SupContrast#26). A contrastive loss then trains a rank's
+features as anchors, but never as the counterparts of other anchors. Assigning gathered[rank] =
+features restores the graph only for the rank's own features.
 
 The all_gather() in torch.distributed.nn.functional is differentiable: its backward pass sums the
 gradients from the losses of all ranks. DDP then divides the sum by the number of ranks. In 2.13 and

@@ -34,17 +34,17 @@
 # ///
 """The error names a tensor with as many elements as BatchNorm has channels. Before a forward pass,
 DDP broadcasts the buffers from rank 0 (broadcast_buffers=True is the default), unless the previous
-forward pass was in no_sync(). Therefore, no_sync() for the second forward pass alone does not help.
-The broadcast writes running_mean and running_var in place (pytorch#175024), after the first forward
-pass saved them for its backward pass. With track_running_stats=False these buffers do not exist
-(docs: BatchNorm1d).
+forward pass was in no_sync(). Therefore, using no_sync() only for the second forward pass does not
+help. The broadcast writes running_mean and running_var in place (pytorch#175024), after the first
+forward pass has saved them for its backward pass. With track_running_stats=False these buffers do
+not exist (docs: BatchNorm1d).
 
 The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as
-well. With broadcast_buffers=False alone, the ranks' running statistics drift apart, so broadcast
-them after the backward pass. On 2.3 and 2.15 the wrapper does not broadcast them at the start
-either. Therefore, if only rank 0 has loaded a checkpoint, also broadcast them once before the first
-forward pass. Torch 2.13 and 2.15, where nothing fails, warn that broadcast_buffers is deprecated
-(torch/nn/parallel/distributed.py).
+well. With broadcast_buffers=False, the ranks' running statistics drift apart, so broadcast the
+statistics after the backward pass. On 2.3 and 2.15, the wrapper does not broadcast them at the
+start either. Therefore, if only rank 0 has loaded a checkpoint, also broadcast them once before the
+first forward pass. Torch 2.13 and 2.15, where nothing fails, warn that broadcast_buffers is
+deprecated (torch/nn/parallel/distributed.py).
 """
 
 import torch

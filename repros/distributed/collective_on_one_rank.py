@@ -41,18 +41,17 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 leaves the loop, and the other ranks wait for it in their next backward pass. They wait
-until the process group times out (Lightning-AI/pytorch-lightning#379) or, with gloo, until rank 0
-exits. All ranks have to make the same decision, so rank 0 broadcasts its decision, as in
+"""Rank 0 leaves the loop, and the other ranks wait for it in their next backward pass. The wait
+ends when the process group times out (Lightning-AI/pytorch-lightning#379) or, with gloo, when rank
+0 exits. All ranks have to make the same decision, so rank 0 broadcasts its decision, as in
 ultralytics/yolov5#8345. With NCCL, first call torch.cuda.set_device() on each rank (docs:
 broadcast_object_list).
 
-For a model without buffers, validating on rank 0 alone is harmless. If the model has buffers, such
-as BatchNorm's, the wrapper's forward pass after a training step is a collective too. When
-validating on rank 0, call the wrapper's module instead, which does not wait for other ranks
-(pytorch#54059, jpata/particleflow#233). Calling barrier() after the validation solves neither
-problem, because rank 0 has left the loop. If the validation takes longer than the timeout, use a
-longer timeout.
+If the model has no buffers, validating only on rank 0 is harmless. If it has buffers, as with
+BatchNorm, the wrapper's forward pass after a training step is a collective too. To validate only on
+rank 0, call the wrapper's module instead, which does not wait for other ranks (pytorch#54059,
+jpata/particleflow#233). Calling barrier() after the validation does not help, because rank 0 has
+left the loop. If the validation takes longer than the timeout, use a longer timeout.
 """
 
 import tempfile

@@ -23,15 +23,15 @@
 # affected = { cpu = ">=2.0,<2.8" }
 # platform = "linux"
 # ///
-"""When a gloo process group is destroyed, the group waits for its work and its threads to finish.
-Before torch 2.8 the group holds the GIL while it waits, but one of these threads needs the GIL to
-free a tensor that Python no longer references (pytorch#56297; fixed by pytorch#154976). Torch 1.13
-never hung in this reproducer.
+"""When a gloo process group is destroyed, it waits for its work and its threads to finish. Before
+torch 2.8, it holds the GIL during this wait. However, one of the threads needs the GIL to free a
+tensor that Python no longer references (pytorch#56297; fixed by pytorch#154976). Torch 1.13 never
+hung in this reproducer.
 
 The reproducer does not wait for the reduction, which makes the hang likely. A program that waits
-for the reduction can hang too. Keeping a Python reference to each reduced tensor prevents the hang,
-and so does reducing into the same tensor again. A program that keeps only the last few tensors can
-hang: two ranks with ten reductions hung on 2.3 although they waited for all of them.
+for the reduction can hang too. Keeping a Python reference to each reduced tensor prevents the hang.
+Reusing the same tensor for all reductions prevents it too. A program that keeps only the last few
+tensors can hang: on 2.3, two ranks with ten reductions hung although they waited for all of them.
 """
 
 from multiprocessing import get_context

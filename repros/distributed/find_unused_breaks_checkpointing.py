@@ -28,8 +28,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Every layer is used once, but DDP reports that a layer was marked ready twice. A checkpoint()
-without use_reentrant is reentrant, and fails in the same way on 1.13, 2.3 and 2.15.
+"""Every layer is used once, but DDP reports that a layer was marked ready twice. If use_reentrant
+is not passed, checkpoint() is reentrant, and fails in the same way on 1.13, 2.3 and 2.15.
 
 The search for unused parameters traverses the output's graph (docs: DistributedDataParallel). That
 graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are marked
@@ -37,9 +37,9 @@ ready as unused before the backward pass, and again when their gradients arrive.
 use_reentrant=False, the forward pass records these layers (docs: checkpoint).
 
 If every layer is used exactly once in every step, find_unused_parameters=False removes the error
-too. That option does not help if a layer is checkpointed twice, but the corrected line works in
-that case too. If a layer is not used, find_unused_parameters=False only leads to another error,
-"Expected to have finished reduction".
+too. If a layer is checkpointed twice, that option does not help, but the corrected line does. If a
+layer is not used, find_unused_parameters=False only leads to another error, "Expected to have
+finished reduction".
 """
 
 import torch

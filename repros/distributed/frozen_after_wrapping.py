@@ -33,13 +33,13 @@
 # ///
 """When DDP is constructed, it registers its hooks on the parameters that require a gradient. A
 parameter that is frozen later gets no gradient, but the reducer still waits for it. If all
-parameters are frozen, no hook runs and no error is raised.
+parameters are frozen, no hook runs, so no error is raised.
 
-With find_unused_parameters=True, the reducer no longer waits. After a layer is unfrozen, the
-reducer reduces its gradients again. Creating a new wrapper after freezing
-(facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen layers. If you
-unfreeze them without a third wrapper, the ranks silently drift apart. Combined with a reentrant
-checkpoint, find_unused_parameters=True raises an error: see
+With find_unused_parameters=True, the reducer no longer waits for the frozen parameters. After a
+layer is unfrozen, the reducer reduces the layer's gradients again. Creating a new wrapper after
+freezing (facebookresearch/ClassyVision#398) works too, but the new wrapper ignores the frozen
+layers. If you unfreeze them without a third wrapper, the ranks silently drift apart. Combined with
+a reentrant checkpoint, find_unused_parameters=True raises an error: see
 distributed/find_unused_breaks_checkpointing.
 """
 

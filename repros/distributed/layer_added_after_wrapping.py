@@ -22,8 +22,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The layer gets different weights on each rank, but no error is raised. A shared seed makes only
-its initial values equal.
+"""The layer gets different weights on each rank, but no error is raised. With the same seed on all
+ranks, only the initial weights are equal.
 
 When DDP is constructed, it broadcasts the parameters of rank 0 and registers its hooks on them. No
 parameter should be added or removed later (docs: DistributedDataParallel). Finish the model first,

@@ -34,17 +34,17 @@
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
 """After an upgrade to torch 2, the script prints its usage and exits with status 2, on every rank.
-Nobody passed the argument that it rejects.
+The user did not pass the argument that the script rejects.
 
-python -m torch.distributed.launch adds the argument to the script's command line. Up to torch 1.13
-the argument was --local_rank, and since torch 2.0 it is --local-rank (torch/distributed/run.py).
-argparse treats the two spellings as different options, but stores the value of both in
+python -m torch.distributed.launch adds the argument to the script's command line. Up to torch 1.13,
+the argument was --local_rank, and since torch 2.0, it is --local-rank (torch/distributed/run.py).
+In argparse, the two spellings are different options, but the value of either is stored in
 arguments.local_rank.
 
 torchrun adds no argument, and only sets the variable LOCAL_RANK (docs: torchrun). Replacing the
 launcher with torchrun, as in huggingface/pytorch-image-models#1728, avoids the error. However, a
 script that reads only its argument then runs every rank on GPU 0. The corrected code works with
-torchrun and with both spellings. If the script takes -1 for a run without a launcher, write -1
+torchrun and with both spellings. If -1 means a run without a launcher in the script, write -1
 instead of 0.
 """
 

@@ -46,16 +46,16 @@
 # ///
 """The forward pass returns two outputs, the loss uses only one, and the second step fails. The
 layers of the other output get no gradient, but the reducer waits for them
-(torch/csrc/distributed/c10d/reducer.cpp). The loss may ignore an output from which another output
-is computed, such as the features behind the logits, because this output has no layers of its own.
+(torch/csrc/distributed/c10d/reducer.cpp). If another output is computed from an output, as the
+logits are from the features, the loss may ignore the latter, because it has no layers of its own.
 
-With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
-the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged
-(pytorch#57081) if their gradients are None. Before 2.0, zero_grad() turns earlier gradients into
-zeros, so AdamW still changes these parameters. Do not return an output that is never used
-(pytorch#22436), because find_unused_parameters=True walks through the graph in each step. Return a
-tuple, a list or a dict: DDP does not find outputs in an object or a dataclass, and still fails.
-With a reentrant checkpoint, the option itself fails: see
+With find_unused_parameters=True, the reducer no longer waits for these layers, even if a batch
+trains only some of the outputs (pytorch#55582). If no rank uses an output, and the gradients of its
+parameters are None, these parameters stay unchanged (pytorch#57081). Before 2.0, zero_grad() turns
+earlier gradients into zeros, so AdamW still changes these parameters. Do not return an output that
+is never used (pytorch#22436), because find_unused_parameters=True walks through the graph in each
+step. Return a tuple, a list or a dict: DDP does not find outputs in an object or a dataclass, so
+the error remains. With a reentrant checkpoint, the option itself causes an error: see
 distributed/find_unused_breaks_checkpointing.
 """
 

@@ -32,8 +32,8 @@
 A process has one default group, and init_process_group() fails if this group exists
 (torch/distributed/distributed_c10d.py). Accelerate, DeepSpeed and Megatron create it themselves
 (huggingface/accelerate#536, NVIDIA/Megatron-LM#521). To find the first call, print
-dist.is_initialized() after each import and each constructor. A second call in the same script
-happens if main() runs again: in a notebook, in a test or in a search over hyperparameters.
+dist.is_initialized() after each import and each constructor. A script also makes a second call if
+main() runs again, for example in a notebook, in a test or in a search over hyperparameters.
 
 The corrected code uses the existing group, so check that dist.get_backend() and
 dist.get_world_size() return the values that you expect. If each run needs its own group, end the

@@ -33,7 +33,7 @@
 # when = "the script trains for more than one epoch on several processes"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The sampler shuffles, but into the same order in every epoch. All ranks have to draw the same
+"""The sampler shuffles, but the order is the same in every epoch. All ranks have to draw the same
 permutation, so the sampler draws it from its own generator, seeded with seed + epoch. The epoch
 stays 0 unless you call set_epoch() (torch/utils/data/distributed.py).
 

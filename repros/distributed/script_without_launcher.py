@@ -39,9 +39,8 @@ torchrun), so nothing needs to be changed if you start the script with torchrun 
 of one process. With GPUs, write "nccl" instead of "gloo", and read the number of the GPU with
 int(os.environ.get("LOCAL_RANK", 0)).
 
-Do not set the variables by hand, one after another, until the error disappears. With RANK=1 and
-WORLD_SIZE=1, for example, the process looks for a rank 0 that does not exist
-(meta-llama/llama#391).
+Do not simply set the variables by hand until the error disappears. With RANK=1 and WORLD_SIZE=1,
+for example, the process looks for a rank 0 that does not exist (meta-llama/llama#391).
 """
 
 import os

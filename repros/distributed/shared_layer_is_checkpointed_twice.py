@@ -28,7 +28,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""A layer that is used twice, each time under a reentrant checkpoint, is marked ready twice in one
+"""If a layer is used twice, each time under a reentrant checkpoint, it is marked ready twice in one
 backward pass. A reentrant checkpoint runs its own backward pass within the outer one
 (torch/utils/checkpoint.py), so the layer's gradient arrives once per use. The same error occurs if
 the second use is not under a checkpoint. With use_reentrant=False, autograd first adds up the

@@ -32,10 +32,10 @@
 
 clip_grad_norm_() knows only the parameters that are passed to it (docs: clip_grad_norm_), here the
 parameters of one stage. The norm must cover the whole model, so the squares are summed over the
-stages (pytorch/torchtitan#596). The same applies to tensors that are split across ranks, but a
-parameter that several ranks have must be counted only once (hpcaitech/ColossalAI#4837). If the
-first and the last stage share an embedding, leave its gradient out of the sum on one of the two
-stages. With DDP, every rank has all gradients, and clip_grad_norm_() is right. The squares are
+stages (pytorch/torchtitan#596). The same applies to tensors that are split across ranks. A
+parameter of which several ranks have a copy must be counted only once (hpcaitech/ColossalAI#4837).
+If the first and the last stage share an embedding, leave its gradient out of the sum on one of the
+two stages. With DDP, every rank has all gradients, and clip_grad_norm_() is right. The squares are
 computed in float32, because they would overflow in float16.
 """
 

@@ -22,13 +22,13 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP divides the sum of the ranks' gradients by the number of ranks. For a loss that is a mean
-over the batch, the result is right if all ranks have the same number of rows. With a sum, the
-gradient on n ranks is n times smaller than the gradient of a single process with the whole batch
+"""DDP divides the sum of the ranks' gradients by the number of ranks. If the loss is a mean over
+the batch, and all ranks have the same number of rows, the result is right. With a sum, the gradient
+on n ranks is n times smaller than the gradient of a single process with the whole batch
 (pytorch#37359). Like the corrected code, fairseq multiplies by the number of ranks
 (facebookresearch/fairseq#494). Do not multiply a mean, because its gradient would become n times
-too large. AdamW cancels a constant factor, so the failure appears only with SGD, with Adam and
-weight_decay, or if gradients are clipped.
+too large. AdamW cancels a constant factor. The failure therefore appears only with SGD, with Adam
+and weight_decay, or if gradients are clipped.
 
 Without a process group, as in a run on one GPU, get_world_size() raises an error. The factor is
 then 1. If DDP has its own process_group, the factor is get_world_size(process_group).

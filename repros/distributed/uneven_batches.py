@@ -42,19 +42,19 @@
 # platform = "linux"
 # ///
 """A collective, such as the gradient reduction in DDP's backward pass, waits until every rank has
-entered it. The rank with an extra batch waits until the process group times out or until gloo finds
-that the other rank has exited. With gloo, the default timeout is 30 minutes (docs:
-init_process_group). If no other collective ends each epoch, the extra batch is silently reduced
-with the first batch of the next epoch on the other ranks, and only the last epoch hangs. Data that
-is split by hand is often uneven (QwenAudio/CosyVoice#297).
+entered it. A rank with an extra batch therefore waits until the process group times out, or until
+gloo finds that another rank has exited. With gloo, the default timeout is 30 minutes (docs:
+init_process_group). Unless another collective ends each epoch, the extra batch is silently reduced
+with the other ranks' first batch of the next epoch. In this case, only the last epoch hangs. Data
+that is split by hand is often uneven (QwenAudio/CosyVoice#297).
 
-A longer timeout, as advised in huggingface/accelerate#314, only makes the rank wait longer.
+With a longer timeout, as advised in huggingface/accelerate#314, the rank only waits longer.
 Instead, let the ranks agree on the smallest number of steps and skip the remaining batches of that
 epoch. With gradient accumulation, end the last window at int(steps) instead of len(batches);
 otherwise the ranks take different steps and silently drift apart. The loader of an IterableDataset
-has no length, or has the length that the dataset reports. If fewer batches arrive, training hangs
-as before. For an IterableDataset, use a reduction before each step to check that every rank has a
-batch.
+has no length, or the length that the dataset reports. If fewer batches arrive than this length,
+training hangs as before. For an IterableDataset, use a reduction before each step to check that
+every rank has a batch.
 """
 
 import tempfile

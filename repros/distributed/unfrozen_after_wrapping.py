@@ -27,8 +27,8 @@
 its hooks on the parameters that require a gradient at that time. This set of parameters must never
 change (docs: DistributedDataParallel), but DDP does not check this.
 
-Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, leave the
-backbone unfrozen from the start, and use a learning rate of 0 to keep it unchanged
+Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, do not freeze
+the backbone. Instead, keep it unchanged with a learning rate of 0
 (paninski-lab/lightning-pose#205).
 """
 

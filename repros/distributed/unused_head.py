@@ -52,11 +52,11 @@ Setting find_unused_parameters=True, as the message suggests, is right if the la
 purpose, in all steps or in some. The layer stays unchanged, as it does without DDP. The option also
 hides the mistake if the layer was meant to train (NVIDIA-BioNeMo/KERMT#23), so check the printed
 names. If one of these layers should train, call it in forward(). The names also include frozen
-parameters and, from 2.0 on, where zero_grad() removes gradients, layers that only the last step
-omitted. The option raises "Expected to mark a variable ready only once" if a step calls the wrapper
-twice for different layers before backward(). In that case, call the wrapper once for both layers,
-or call backward() after each call. Combined with a reentrant checkpoint, it raises the same error:
-see distributed/find_unused_breaks_checkpointing.
+parameters. From 2.0 on, zero_grad() removes gradients, so the names also include layers that only
+the last step omitted. If a step calls the wrapper twice for different layers before backward(), the
+option causes the error "Expected to mark a variable ready only once". In that case, call the
+wrapper once for both layers, or call backward() after each call. With a reentrant checkpoint, the
+option causes the same error: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

@@ -31,16 +31,16 @@
 # when = "the number of samples is not a multiple of the number of ranks"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""During training every rank has to run the same number of batches, so the sampler repeats the
-first samples until all ranks have the same number of samples (torch/utils/data/distributed.py).
-During validation the repeated samples count twice, so the metric depends on the number of ranks. If
-the number of samples is a multiple of the number of ranks, the sampler repeats nothing.
+"""During training, every rank has to run the same number of batches. The sampler therefore repeats
+the first samples until all ranks have the same number of samples (torch/utils/data/distributed.py).
+During validation, the repeated samples count twice, so the metric depends on the number of ranks.
+If the number of samples is a multiple of the number of ranks, the sampler repeats nothing.
 
 The option drop_last=True, which was added for this case (pytorch#41171), makes the ranks' shares
-equal by dropping samples. If there is no collective in the loop, the shares need not be equal, so
-slice the dataset instead. If the model has buffers, DDP's first forward pass after a training step
-is a collective, so call the wrapped module. If your own model has a layer named module, call the
-model itself, because the corrected code would skip its forward().
+equal by dropping samples. If the validation loop contains no collective, the shares need not be
+equal, so slice the dataset instead. If the model has buffers, DDP's first forward pass after a
+training step is a collective, so call the wrapped module. If your own model has a layer named
+`module`, call the model itself, because the corrected code would skip the model's forward().
 
 After the loop, calling all_gather() on tensors of unequal sizes crashes the processes with gloo,
 but all_gather_object() accepts them. With NCCL, first call torch.cuda.set_device() on each rank

@@ -26,7 +26,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""SAC trains, but overestimates the entropy of its policy where actions are large.
+"""SAC trains, but overestimates the entropy of its policy for large actions.
 
 The density of the action is the density of u divided by the derivative of tanh at u, which is 1 -
 action² (boyu-ai/Hands-on-RL#44). The square of the action's tanh is at most 0.58, so the wrong term

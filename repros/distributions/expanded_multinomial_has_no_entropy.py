@@ -21,8 +21,8 @@
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
 """entropy() fails on an expanded Multinomial, but works on a Multinomial that is built from
-expanded probabilities (control). For a batch of probabilities, pass every new size: probs.expand(3,
-2, -1) corresponds to expand((3, 2)).
+expanded probabilities (control). For a batch of probabilities, pass all the new sizes:
+probs.expand(3, 2, -1) corresponds to expand((3, 2)).
 
 The constructor stores a Binomial for entropy(), but expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).

@@ -20,13 +20,13 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The samples vary too much, however sure the model is.
+"""However sure the model is, its samples vary too much.
 
 gumbel_softmax() expects unnormalized log-probabilities (docs) and cannot check them. Probabilities
 differ by at most 1, so among three classes the likeliest is drawn with a frequency of at most 0.58.
-If only probabilities are available, pass their logarithm, with clamp(min=1e-20) in float32 if zeros
-occur. Applying log_softmax() to the logits before the call changes nothing. multinomial() is
-different: it expects probabilities.
+If only probabilities are available, pass their logarithm. If zeros occur, first apply
+clamp(min=1e-20) in float32. Applying log_softmax() to logits before the call changes nothing.
+multinomial() is different: it expects probabilities.
 """
 
 import torch

@@ -19,8 +19,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.7", cuda = "<2.7" }
 # ///
-"""The divergence is NaN if the Uniform touches an end of the Beta's support. The distributions
-Uniform(0, 1) and Beta(1, 1) are the same, so the divergence should be 0 (pytorch#144279).
+"""If the Uniform reaches an end of the Beta's support, the divergence is NaN. Uniform(0, 1) and
+Beta(1, 1) are the same distribution, so their divergence should be 0 (pytorch#144279).
 
 The helper _x_log_x() multiplied x by log(x), which is 0 times -inf at 0. In newer releases, the
 helper uses xlogy() (torch/distributions/kl.py, pytorch#144220). The divergence from Uniform(0, 2)
@@ -28,7 +28,8 @@ to a Gamma is NaN up to 2.6 for the same reason. The divergence from a Beta to U
 NaN.
 
 Move only the bounds that are 0 or 1, and for a Gamma only a bound of 0, as in Uniform(1e-6, 2.0).
-If you copied the corrected line unchanged, it would compute the divergence of a different Uniform.
+For other bounds, the corrected line, copied unchanged, would compute the divergence of a different
+Uniform.
 """
 
 import torch

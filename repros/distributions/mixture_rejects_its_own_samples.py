@@ -20,20 +20,19 @@
 # '''
 # affected = { cpu = "<2.8", cuda = "<2.8" }
 # ///
-"""A batch of values makes log_prob() fail, because the sizes of the values and the components do
-not match.
+"""For a batch of values, log_prob() fails with a message about sizes that do not match.
 
 Before computing anything, log_prob() checks the values against the support. The mixture used the
 support of its components. If this support depends on a parameter, such as a Binomial's total count,
-it has one more dimension than the values (pytorch#151317). Mixtures of Uniform or Pareto
+the support has one more dimension than the values (pytorch#151317). Mixtures of Uniform or Pareto
 distributions fail in the same way, but mixtures of Poisson, Bernoulli or Categorical distributions
 do not. A single value passes the check, and so does a batch of as many values as there are
 components.
 
 The components still check the values, so a value outside the support raises ValueError. If the
-components have different supports, such as total counts of 2 and 4, one component rejects samples
-of another component, even in newer releases. Create these components with validate_args=False as
-well.
+components have different supports, for example because of total counts of 2 and 4, one component
+rejects samples of another, even in newer releases. Create these components with validate_args=False
+as well.
 """
 
 import math

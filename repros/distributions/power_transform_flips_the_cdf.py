@@ -23,8 +23,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
-"""The result of cdf() falls as its argument grows, for example for an inverse gamma
-(pyro-ppl/pyro#3291).
+"""For some distributions, such as an inverse gamma (pyro-ppl/pyro#3291), the result of cdf() falls
+as its argument grows.
 
 TransformedDistribution reverses cdf() and icdf() if the signs of its transforms indicate a
 decreasing mapping (torch/distributions/transformed_distribution.py). PowerTransform reported a sign

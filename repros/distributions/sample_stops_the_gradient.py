@@ -20,13 +20,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss decreases and no error is raised. However, the encoder of a variational autoencoder
-learns nothing from the reconstruction, or the actor of SAC learns nothing from the critic.
+learns nothing from the reconstruction. In the same way, the actor of SAC learns nothing from the
+critic.
 
-sample() draws under no_grad (torch/distributions/normal.py). A KL term or an entropy bonus still
-depends on the mean, so the mean receives a gradient, but not from the reconstruction or the critic.
-rsample() draws the same noise, and lets the gradient pass to the mean and the standard deviation
-(docs: torch.distributions, pathwise derivative). For REINFORCE and PPO, sample() with log_prob() is
-right. Categorical, Bernoulli and Poisson have no rsample(): their has_rsample is False.
+sample() draws under no_grad (torch/distributions/normal.py). Because a KL term or an entropy bonus
+still depends on the network's output, the output receives some gradient, but none from the
+reconstruction or the critic. rsample() draws the same noise, and lets the gradient pass to the mean
+and the standard deviation (docs: torch.distributions, pathwise derivative). For REINFORCE and PPO,
+sample() with log_prob() is right. Categorical, Bernoulli and Poisson have no rsample(): their
+attribute has_rsample is False.
 """
 
 import torch

@@ -54,13 +54,13 @@ small steps if the best value is near zero. Normal() checks its scale
 print the standard deviation first.
 
 The corrected code learns the logarithm (leggedrobotics/rsl_rl#67), whose exp() is positive down to
--103 in float32. If actions without noise drive the logarithm lower, call
+-103 in float32. If training makes the noise so small that the logarithm falls even lower, call
 policy.log_std.clamp_(min=-5) under torch.no_grad() after each step. With log_std.clamp() in
-forward(), a value below the bound gets no gradient and stays there. To convert an old checkpoint,
-store the logarithm of std as log_std. If a network computes the standard deviation for each input,
-softplus() grows more slowly (leggedrobotics/rsl_rl#67). With std.clamp(min=1e-6), as in
-unitreerobotics/unitree_rl_mjlab#8, a parameter below zero stays there too, and the standard
-deviation is 1e-6.
+forward(), a value below the bound gets no gradient and stays below it. To convert an old
+checkpoint, store the logarithm of std as log_std. If a network computes the standard deviation for
+each input, softplus() grows more slowly (leggedrobotics/rsl_rl#67). With std.clamp(min=1e-6), as in
+unitreerobotics/unitree_rl_mjlab#8, a parameter below zero also stays below zero, and the standard
+deviation remains 1e-6.
 """
 
 import torch

@@ -21,12 +21,12 @@
 # ///
 """A variational autoencoder trains, but its loss is no longer a bound on the likelihood.
 
-exp(log_var) is the variance, and noise has to be scaled by the standard deviation, its square root
+exp(log_var) is the variance, but noise has to be scaled by its square root, the standard deviation
 (rachtsingh/ibp_vae#3). The KL term with 1 + log_var - mean² - exp(log_var) belongs to the right
-lines, so with the wrong line, the two loss terms describe different distributions. They agree only
-for a variance of 1. If the output of the encoder is meant as the logarithm of the standard
-deviation, the wrong line is right (ctallec/world-models#13). The KL term then needs 2 * log_std and
-exp(2 * log_std) instead.
+lines. With the wrong line, the two loss terms therefore describe different distributions. They
+agree only for a variance of 1. If the output of the encoder is meant as the logarithm of the
+standard deviation, the wrong line is right (ctallec/world-models#13). The KL term then needs 2 *
+log_std and exp(2 * log_std) instead.
 """
 
 import torch

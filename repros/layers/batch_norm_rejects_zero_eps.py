@@ -25,8 +25,8 @@
 torch 2.10.
 
 Release 2.10 checks that eps is positive (pytorch#166756), but a positive eps is needed only if a
-variance is zero. In eval mode BatchNorm divides by the stored variance. An eps of zero is used if
-eps was folded into that variance (pytorch#173337), or to turn a layer into an identity
+variance is zero. In eval mode, BatchNorm divides by the stored variance. Users set eps to zero if
+it was folded into that variance (pytorch#173337), or to turn a layer into an identity
 (chr5tphr/zennit#240). In training mode, and in eval mode without running statistics, later releases
 also raise an error for an eps of zero.
 """

@@ -22,8 +22,8 @@
 # '''
 # affected = { cpu = "<2.5" }
 # ///
-"""The forward pass raises an error if the input requires a gradient, as it does after a trained
-layer. The layer works as the first layer of a model, or under no_grad().
+"""If the input requires a gradient, as it does after a trained layer, the forward pass raises an
+error. As the first layer of a model, or under no_grad(), the layer works.
 
 The operator channel_shuffle was registered for the CPU without a derivative, although it consists
 of differentiable operators (pytorch#67240). The corrected line returns a contiguous tensor,

@@ -23,11 +23,12 @@
 # ///
 """A model ported from TensorFlow 1 learns slowly, but its shapes and losses look normal.
 
-p is the probability that an element is zeroed (docs: torch.nn.Dropout), and the other elements are
-divided by 1 - p, so the mean of the output is right either way. With keep_prob = 0.5, both lines
-agree; with keep_prob = 1, the wrong line returns only zeros in train mode, and no layer before it
-learns. Eval mode does not show the mistake. The functions in torch.nn.functional and the dropout
-argument of recurrent and attention layers also take the probability to drop.
+The argument p is the probability that an element is zeroed (docs: torch.nn.Dropout). The other
+elements are divided by 1 - p, so for p below 1, the mean of the output is right with either line.
+With keep_prob = 0.5, both lines agree. With keep_prob = 1, the wrong line returns only zeros in
+train mode, and no layer before it learns. Eval mode does not show the mistake. The functions in
+torch.nn.functional and the dropout argument of recurrent and attention layers also take the
+probability to drop.
 """
 
 import torch

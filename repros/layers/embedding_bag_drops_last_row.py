@@ -24,11 +24,11 @@
 """A batch of two rows becomes one bag, because the last row of 2-D indices is lost.
 
 For 2-D indices embedding_bag() computes the offsets itself. These offsets contain the start of each
-row, but not the end of the last row, which include_last_offset promises. The start of the last row
-is then mistaken for the end of the input (torch/nn/functional.py, pytorch#167974, pytorch#168159).
-The option is meant for 1-D indices whose offsets contain that end. If the offsets lack the end, the
-last bag is lost in all releases, and the corrected code helps in this case as well. With
-mode="max", torch 1.13.1 also writes past the end of its memory ("free(): invalid pointer").
+row. However, they lack the end of the last row, which include_last_offset=True promises. The start
+of the last row is then mistaken for the end of the input (torch/nn/functional.py, pytorch#167974,
+pytorch#168159). The option is meant for 1-D indices whose offsets contain that end. If such offsets
+lack the end, the last bag is lost in all releases. The corrected code helps in this case as well.
+With mode="max", torch 1.13.1 also writes past the end of its memory ("free(): invalid pointer").
 """
 
 import torch

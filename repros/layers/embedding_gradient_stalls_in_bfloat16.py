@@ -23,9 +23,9 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""If a token occurs 4096 times, each time with a gradient of 1, its row gets a gradient of 256, or
+"""If a token occurs 4096 times, each time with a gradient of 1, the gradient of its row is 256, or
 2048 in float16. Up to 256 gradients of 1 are summed correctly, but 200 gradients of 0.3 give 53
-instead of 60. Gradients of both signs partly cancel as they are added, and a sum of 4096 of them is
+instead of 60. If the gradients have both signs, they partly cancel, and a sum of 4096 gradients is
 usually off by 2 to 20 percent.
 
 The function embedding_dense_backward_cpu adds the rows of the gradient to the result one by one
@@ -36,8 +36,8 @@ For EmbeddingBag, _embedding_bag_dense_backward_cpu_sum_mean adds the rows in th
 (aten/src/ATen/native/EmbeddingBag.cpp), although the forward pass sums in float32 (pytorch#89199).
 
 A later call to model.to(torch.bfloat16) casts the weight again, so call embedding.float() after it.
-A head that shares the weight has to multiply by embedding.weight.to(hidden.dtype), or it raises an
-error.
+If a head shares the weight, it has to multiply by embedding.weight.to(hidden.dtype). Otherwise, it
+raises an error.
 """
 
 import torch

@@ -23,12 +23,12 @@
 # ///
 """The rest of the model learns, but the word vectors stay as they were loaded.
 
-freeze is True by default and sets weight.requires_grad to False (docs: from_pretrained). The same
-applies to EmbeddingBag. The weight shares its memory with the given tensor, so without clone(),
-training would also change `vectors`. An optimizer that gets only the parameters with requires_grad
-has to be built after these lines. The embedding has the dtype of the vectors, so call
-vectors.float() if NumPy made them float64. With padding_idx, the padding row is not set to zero
-(see layers/padding_vector_is_not_zero).
+The default is freeze=True, which sets weight.requires_grad to False (docs: from_pretrained). The
+same applies to EmbeddingBag. The weight shares its memory with the given tensor, so without
+clone(), training would also change `vectors`. If an optimizer gets only the parameters with
+requires_grad, build it after these lines. The embedding has the dtype of the vectors, so if they
+come from NumPy in float64, call vectors.float(). With padding_idx, the padding row is not set to
+zero (see layers/padding_vector_is_not_zero).
 """
 
 import torch

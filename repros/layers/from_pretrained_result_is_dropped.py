@@ -24,11 +24,11 @@
 """Results with and without pretrained vectors are the same.
 
 from_pretrained() is a class method that returns a new Embedding (docs: from_pretrained). A call on
-an instance works too, but does not change the instance. The call does not keep options such as
-padding_idx either: pass them to it. The weight shares its memory with the given tensor, so clone()
-is needed (see layers/from_pretrained_is_frozen). The new embedding also has the dtype and the
-device of the vectors. Replace the embedding before the optimizer is created and before a head is
-tied to it, because the head keeps the old weight. To keep the embedding, call
+an instance works too, but does not change the instance. The new embedding does not have the
+instance's options, such as padding_idx: pass them again. The weight shares its memory with the
+given tensor, so clone() is needed (see layers/from_pretrained_is_frozen). The new embedding also
+has the dtype and the device of the vectors. Replace the embedding before the optimizer is created
+and before a head is tied to it, because the head keeps the old weight. To keep the embedding, call
 embedding.weight.copy_(vectors) under torch.no_grad() instead.
 """
 

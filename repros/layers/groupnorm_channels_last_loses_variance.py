@@ -22,12 +22,12 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""If the values of a channels_last input deviate by 1 from a mean of 1000 to 20000, the results of
-GroupNorm are wrong in their first digit and up to hundreds of times too large. The gradients of the
-input and the weight are wrong as well. The error grows with the size of a group: with a mean of 100
-the results are off by 0.002 for 64 values and by 0.2 for 262144. With a mean of 10 they are off by
-less than 0.001. In float64 they are right. The format channels_last_3d has the same error, so for
-5-D inputs use that format in the corrected line.
+"""If a channels_last input has a mean of 1000 to 20000 and a standard deviation of 1, the results
+of GroupNorm are wrong in their first digit. They are up to hundreds of times too large. The
+gradients of the input and the weight are wrong as well. The error grows with the size of a group:
+with a mean of 100, the results are off by 0.002 for 64 values and by 0.2 for 262144. With a mean of
+10, they are off by less than 0.001. In float64, they are right. The same error occurs with
+channels_last_3d, so for 5-D inputs, use that format in the corrected line.
 
 The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32, where the
 digits of a small variance cancel. If no digits are left, the kernel divides by sqrt(eps)

@@ -29,8 +29,8 @@ The backward pass sums the rows in a buffer of the input's dtype, with one buffe
 256, because 256 + 1 is rounded to 256. In float16 it stops at 2048. Keeping the parameters in
 float32 does not help. Up to 256 gradients of 1 are summed correctly, but 200 gradients of 0.3 give
 53 instead of 60 in one thread. For 65536 rows with gradients of both signs, the sum is usually off
-by a tenth to a half. An input that is float32 under autocast, such as a residual stream, is not
-affected. A bfloat16 LayerNorm has the same error, and rejects the float32 input of the corrected
+by a tenth to a half. If the input is float32 under autocast, as a residual stream is, the gradients
+are right. A bfloat16 LayerNorm has the same error, and rejects the float32 input of the corrected
 line, so call norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum correctly.
 
 The bias of Conv2d had the same bug (pytorch#68048).

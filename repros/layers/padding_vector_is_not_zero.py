@@ -34,9 +34,9 @@
 
 Only the constructor and reset_parameters() fill the padding row with zeros
 (torch/nn/modules/sparse.py). Afterwards, padding_idx only keeps gradients from the row (docs:
-torch.nn.Embedding), so whatever is there stays, or shrinks slowly with weight decay. If a head is
-tied to the weight, training the head changes even a row of zeros. The row is not set to zero by
-weight.data.normal_(), weight.data.copy_() or from_pretrained(padding_idx=0) either. Do not omit the
+torch.nn.Embedding), so its values stay, or shrink slowly with weight decay. If a head is tied to
+the weight, training the head changes even a row of zeros. After weight.data.normal_(),
+weight.data.copy_() or from_pretrained(padding_idx=0), the row is not zero either. Do not omit the
 condition: without padding_idx, weight[None] is the whole weight, and all vectors become zero
 (facebookresearch/fairseq#4076). A mean still has to be divided by the number of tokens that are not
 padding.

@@ -24,13 +24,14 @@
 """The model starts with confident wrong predictions, and the first steps only unlearn them.
 
 The weights of an Embedding start with a standard deviation of 1 (docs: torch.nn.Embedding), and the
-weights of a Linear with d inputs start with 1 / sqrt(3 d) (torch/nn/modules/linear.py). As a head,
-the embedding gives logits with a deviation of about sqrt(d) if the hidden values are about 1 in
-size, as they are after a LayerNorm. A uniform prediction would have a loss of log(classes). The
-embedded tokens become smaller too. If a position embedding is added to them, initialize it in the
-same way, or it hides the tokens and slows training. If the next layer does not normalize the sum,
-multiply the sum by sqrt(d). Call normal_() before pretrained weights are loaded; it also overwrites
-the zeros of padding_idx (see layers/padding_vector_is_not_zero).
+weights of a Linear with d inputs start with 1 / sqrt(3 d) (torch/nn/modules/linear.py). After a
+LayerNorm, the hidden values are about 1 in size. With such values, the embedding as a head gives
+logits with a standard deviation of about sqrt(d). A uniform prediction would have a loss of
+log(classes). The embedded tokens become smaller too. If a position embedding is added to them,
+initialize it in the same way: otherwise, it hides the tokens and slows training. If the next layer
+does not normalize the sum, multiply the sum by sqrt(d). Call normal_() before pretrained weights
+are loaded. The call also overwrites the zeros of padding_idx (see
+layers/padding_vector_is_not_zero).
 """
 
 import math

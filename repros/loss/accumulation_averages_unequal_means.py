@@ -31,19 +31,20 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Accumulation should give the same step as one large batch. However, each batch computes the mean
-over its own tokens. The mean of these means gives a token in a short batch more weight than a token
-in a long batch (huggingface/transformers#24725, meta-pytorch/torchtune#1875,
+over its own tokens. In the mean of these means, a token in a short batch has more weight than a
+token in a long batch (huggingface/transformers#24725, meta-pytorch/torchtune#1875,
 ml-explore/mlx-lm#1544). Instead, divide the sums by the number of tokens in the whole window,
-excluding tokens whose label is ignore_index. Sum in float32, because the sum over a few thousand
+without the tokens whose label is ignore_index. Sum in float32, because the sum over a few thousand
 tokens is inf in float16.
 
 Make `batches` a list: a generator would be empty after the first line, and nothing would be
 trained. If another label is ignored, such as 255 in segmentation, count labels != 255. If the model
 shifts the labels itself, as a language model does, count labels[:, 1:]. If the labels are class
-probabilities, count their rows. Without these changes, the gradient is too small. With class
-weights, divide by the sum of the labels' weights. In DDP, call all_reduce(tokens) before the loop
-and multiply each loss by get_world_size(): see distributed/summed_loss_shrinks. With the factor but
-without the reduction, the gradient is too large.
+probabilities, count their rows. In these cases, the lines without the change give a gradient that
+is too small. With class weights, divide by the sum of the labels' weights. In DDP, call
+all_reduce(tokens) before the loop and multiply each loss by get_world_size(): see
+distributed/summed_loss_shrinks. With only the factor, and no all_reduce(), the gradient is too
+large.
 """
 
 import torch

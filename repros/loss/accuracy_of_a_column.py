@@ -25,8 +25,8 @@ The operator == broadcasts [N, 1] and [N] to [N, N] (docs: broadcasting semantic
 all pairs depends on how frequent each class is among the predictions and among the labels, but not
 on which rows are right. The accuracy therefore hardly changes while the model learns. The sum() of
 the comparison can exceed the number of rows. view_as() gives the predictions the shape of the
-labels, and raises an error if their numbers differ. A loss that gets these shapes has the same
-fault (see loss/target_of_another_shape_broadcasts).
+labels, and raises an error if the numbers of elements differ. A loss of tensors with these shapes
+has the same fault (see loss/target_of_another_shape_broadcasts).
 """
 
 import torch

@@ -29,13 +29,13 @@
 # ///
 """A single batch without labels makes the whole evaluation loss NaN
 (meta-llama/llama-cookbook#133). The mean is taken over the labels that are not ignored. If all
-labels are ignored, the mean is 0/0, and torch has deliberately kept this NaN since 1.11
-(pytorch#64572, pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not
+labels are ignored, the mean is 0/0, which is NaN. Since 1.11, torch has deliberately kept this
+result (pytorch#64572, pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not
 measured).
 
 The logits' gradients are 0 (pytorch#116349), so the NaN does not reach the weights. However, a
-learned weight that multiplies the loss does become NaN. The corrected code returns a loss of 0 for
-such a batch, so if you average over batches, weight each loss by its count. If you use another
+learned weight that multiplies the loss does become NaN. For such a batch, the corrected code
+returns a loss of 0. If you average over batches, weight each loss by its count. If you use another
 ignore_index, such as 255 for void pixels, put it into both lines. With class weights, divide by the
 sum of the labels' weights instead of the count, and pass a tiny min= instead of 1. The call to
 float() is needed because the sum over a few thousand tokens is inf in float16; omit it for float64.

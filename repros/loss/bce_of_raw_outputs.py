@@ -32,13 +32,13 @@
 torch.nn.BCELoss). A tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the
 error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model's
 outputs stay unchanged. They are called logits, and their threshold is 0 instead of 0.5. If the
-model still applies a sigmoid, no error is raised, but a sample's loss does not fall below 0.31 for
-a target of 1, or below 0.69 for a target of 0.
+model still applies a sigmoid, no error is raised. A sample's loss, however, does not fall below
+0.31 for a target of 1, or below 0.69 for a target of 0.
 
-NaN is not between 0 and 1 either, so a NaN after the sigmoid causes the same error, but
-BCEWithLogitsLoss returns NaN without an error. It does not check the targets either: for a mask of
-0 and 255 the loss is far below 0 and falls without limit. Probabilities that bicubic resizing has
-moved below 0 or above 1 are still not logits: resize the logits instead.
+NaN is not between 0 and 1 either, so a NaN after the sigmoid causes the same error, whereas
+BCEWithLogitsLoss returns NaN without an error. BCEWithLogitsLoss does not check the targets either:
+for a mask of 0 and 255, the loss is far below 0 and falls without limit. Bicubic resizing can move
+probabilities below 0 or above 1, but they are still not logits: resize the logits instead.
 """
 
 import math

@@ -31,9 +31,9 @@
 # ///
 """A linear layer with one output returns shape [N, 1], but the labels from a dataset have shape
 [N]. Broadcasting would compare every pair, so torch raises an error (pytorch#1944). The message of
-binary_cross_entropy is "Using a target size ... is deprecated" (torch/nn/functional.py). For masks,
-with logits of shape [N, 1, H, W] and targets of shape [N, H, W], use unsqueeze(1). If the labels
-are integers, another error follows: see loss/bce_targets_are_integers.
+binary_cross_entropy is "Using a target size ... is deprecated" (torch/nn/functional.py). For masks
+of shape [N, H, W] and logits of shape [N, 1, H, W], use unsqueeze(1). If the labels are integers,
+another error follows: see loss/bce_targets_are_integers.
 
 Calling logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
 dimension of size 1 (docs: torch.squeeze). If the last batch has only one sample, the batch

@@ -37,9 +37,9 @@ cross_entropy expects int64. For integer targets, binary_cross_entropy raises "F
 expected Float". For a bool target, binary_cross_entropy_with_logits raises "Subtraction, the `-`
 operator".
 
-Any float target is accepted by binary_cross_entropy_with_logits. For a mask of 0 and 255 the loss
-is far below 0 and falls without limit. The same happens for labels of -1 and 1: use (target + 1) /
-2.
+The function binary_cross_entropy_with_logits accepts any float target. For a mask of 0 and 255, the
+loss is far below 0 and falls without limit. The same happens for labels of -1 and 1: use (target +
+1) / 2.
 """
 
 import math

@@ -22,10 +22,10 @@
 
 If the logits have more than two dimensions, dimension 1 holds the classes (docs:
 torch.nn.CrossEntropyLoss). If the labels are class numbers, an error is raised unless the sequence
-length equals the number of classes. With class probabilities of the logits' shape, the fault is
-silent at every length, and these targets need movedim(-1, 1) too. movedim(-1, 1) works for two or
-more dimensions; for [N, T, C], calling flatten(0, 1) on logits and targets gives the same mean. For
-logits of shape [N, C], the corrected line changes nothing.
+length equals the number of classes. If the targets are class probabilities in the logits' shape, no
+error is raised at any length, and the targets need movedim(-1, 1) too. The call movedim(-1, 1)
+works for two or more dimensions. For [N, T, C], calling flatten(0, 1) on logits and targets gives
+the same mean. For logits of shape [N, C], the corrected line changes nothing.
 """
 
 import torch

@@ -30,15 +30,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A target needs one frame for each label, and one more for the blank between two equal labels
-(pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
-Omit these samples, because the model learns nothing from them, and count them. If many samples are
-omitted, the encoder's stride is too large. The corrected code expects targets of shape (samples,
-labels), and frames and lengths as tensors on the same device. Pass blank=, reduction= and similar
-options to the new call too.
+(pytorch#31557). For example, two frames are too few for "aa". A target that does not fit into the
+frames has an infinite loss. The model learns nothing from such samples, so omit them, and count
+them. If many samples are omitted, the encoder's stride is too large. The corrected code expects
+targets of shape (samples, labels), and frames and lengths as tensors on the same device. Pass
+blank=, reduction= and similar options to the new call too.
 
-Users are advised to set zero_infinity=True instead of cleaning the data (wenet-e2e/wenet#2299). It
-sets the infinite loss and its gradient to 0. The model learns nothing from such a sample, but the
-mean still counts it.
+Users are advised to set zero_infinity=True instead of cleaning the data (wenet-e2e/wenet#2299).
+This option sets the infinite loss and its gradient to 0. The model still learns nothing from such a
+sample, but the mean counts it.
 """
 
 import torch

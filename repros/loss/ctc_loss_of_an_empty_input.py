@@ -19,15 +19,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.4" }
 # ///
-"""A sample with two labels but no frames adds a meaningless number to the loss. Its target is
-impossible, like the target of a sample with a single frame (control). The loss should therefore be
-infinite, and zero_infinity should set it to 0 (docs: torch.nn.functional.ctc_loss).
+"""A sample with two labels but no frames adds a meaningless number to the loss. Its target does not
+fit into the frames, like the target of a sample with a single frame (control). The loss should
+therefore be infinite, and zero_infinity should set it to 0 (docs: torch.nn.functional.ctc_loss).
 
 The loss was read from the row of the last frame, which is row -1 for a sample without frames
 (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). In this reproducer that is the
 last row of the preceding sample. If another thread processes that sample, the row can be
-uninitialized memory. A sample without frames that was alone in its batch had a negative loss.
-Without zero_infinity the loss is also a meaningless number instead of infinity. If clips with
+uninitialized memory. If a sample without frames was alone in its batch, its loss was negative.
+Without zero_infinity, the loss is also a meaningless number instead of infinity. If clips with
 frames have a negative loss, the cause is different: the scores were not passed through
 log_softmax().
 """

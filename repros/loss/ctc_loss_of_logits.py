@@ -25,16 +25,16 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The loss can be below zero, and a step against its gradient can raise it.
+"""The loss can be below zero, and a step against its gradient can increase the loss.
 
 ctc_loss() expects log-probabilities (docs: torch.nn.CTCLoss), which it cannot check, and unlike
-cross_entropy() it applies no softmax. Only cuDNN applies one, and it may compute the loss if the
+cross_entropy() it applies no softmax. Only cuDNN applies a softmax, and torch may use cuDNN if the
 labels are int32 in one dimension (aten/src/ATen/native/cudnn/LossCTC.cpp). For logits, the forward
 pass adds up numbers that are not probabilities, and the gradient is right only if log_softmax()
-came before (pytorch/pytorch#190863). For the logits below, a small step raises the loss. A softmax
-without the logarithm is wrong too. The CPU rejects bfloat16: outside the autocast block, call
-logits.float() first. A log_softmax() of log-probabilities changes nothing, so the corrected line is
-safe if the model already ends in log_softmax().
+came before (pytorch/pytorch#190863). For the logits below, even a small step increases the loss. A
+softmax without the logarithm is wrong too. The CPU rejects bfloat16: outside the autocast block,
+call logits.float() first. A log_softmax() of log-probabilities changes nothing, so the corrected
+line is safe if the model already ends in log_softmax().
 """
 
 import itertools

@@ -37,8 +37,8 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The table has num_embeddings rows, but the vocabulary has since grown, so a new token's id points
-past the last row. Examples are tokens added to the tokenizer but not to the model
+"""The table has num_embeddings rows. The vocabulary has since grown, so the id of a new token is
+beyond the last row. Examples are tokens added to the tokenizer but not to the model
 (mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the
 vocabulary size (kongds/E5-V#7).
 
@@ -46,8 +46,8 @@ The table needs a row for the largest id. If the ids have gaps, the table theref
 than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and
 requires_grad. An optimizer that was created earlier never trains the new table, and a tied head has
 to be tied to the new table again. An id of -1 causes the same error, but a larger table does not
-help in this case. A position table raises this error if the text is too long: truncate the text
-instead.
+help in this case. In a table of positions, the error means that the text is too long: truncate the
+text instead.
 """
 
 import torch

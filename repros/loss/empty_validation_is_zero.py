@@ -38,10 +38,10 @@ the last incomplete batch (docs: torch.utils.data.DataLoader). If there are fewe
 needs, all of them are silently dropped: every epoch of TabNet logged "loss: 0.0"
 (dreamquark-ai/tabnet#537).
 
-Without max(1, ...) the division raises an error (ray-project/ray#56395). With max(1, ...), or with
+Without max(1, ...), the division raises an error (ray-project/ray#56395). With max(1, ...), or with
 a running mean that starts at 0, missing data looks like a perfect score; other code returns NaN
-instead (rasbt/LLMs-from-scratch#124). With an IterableDataset each worker drops its own last batch,
-so two workers that share six rows return no batch of four.
+instead (rasbt/LLMs-from-scratch#124). With an IterableDataset, each worker drops its own last
+batch. For example, two workers that share six rows return no batch of four.
 """
 
 import torch

@@ -21,14 +21,14 @@
 # ///
 """Training converges, but the predicted standard deviations are the squares of the real ones.
 
-The third argument is the variance (docs: torch.nn.GaussianNLLLoss), while
-torch.distributions.Normal() takes a standard deviation. Errors of 2 are predicted as 4, and errors
-of 0.1 as 0.01, so intervals are too wide or too narrow. The square accepts a negative std, for
-which the wrong line raises an error, so make std positive, for example with softplus(). Variances
-are clamped to eps, 1e-6 by default: a deviation below 0.001 is not learned unless eps is smaller or
-the targets are scaled. If the model predicts the logarithm of the variance, pass log_var.exp(): a
-log-variance raises an error only if one of its values is negative. A model that was trained with
-the wrong line is still usable if its output is read as a variance.
+The third argument is the variance (docs: torch.nn.GaussianNLLLoss), whereas
+torch.distributions.Normal() takes a standard deviation. The model predicts errors of 2 as 4, and
+errors of 0.1 as 0.01, so intervals are too wide or too narrow. For a negative std, the wrong line
+raises an error, but its square is accepted, so make std positive, for example with softplus().
+Variances are clamped to eps, 1e-6 by default: a standard deviation below 0.001 is not learned
+unless eps is smaller or the targets are scaled. If the model predicts the logarithm of the
+variance, pass log_var.exp(): a log-variance raises an error only if one of its values is negative.
+A model that was trained with the wrong line is still usable if its output is read as a variance.
 """
 
 import torch

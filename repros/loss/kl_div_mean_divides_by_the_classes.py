@@ -27,16 +27,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """In this example the loss is a quarter of the divergence, because the default divides by the
-number of elements, not by the number of distributions (pytorch#14457). With 1000 classes, a loss
-term computed in this way is 1000 times too small compared to a cross entropy (17 times in
-HikariTJU/LD#74).
+number of elements, not by the number of distributions (pytorch#14457). With 1000 classes, such a
+term is 1000 times too small next to a cross entropy. In HikariTJU/LD#74, the factor is 17.
 
-With "batchmean" the sum is divided only by the size of the first dimension. The result is right for
-the shape (batch, classes), but for (batch, tokens, classes) it is the divergence times the number
+With "batchmean", the sum is divided only by the size of the first dimension. For the shape (batch,
+classes), the result is right. For (batch, tokens, classes), it is the divergence times the number
 of tokens. The corrected line sums over the last dimension, so the classes have to come last; for
 (batch, classes, height, width) use sum(1). The mean() also counts padded tokens. To exclude them,
-use .sum(-1)[mask].sum() / mask.sum().clamp(min=1), which is 0 instead of NaN if all tokens are
-padding.
+use .sum(-1)[mask].sum() / mask.sum().clamp(min=1). If all tokens are padding, this is 0 instead of
+NaN.
 """
 
 import warnings

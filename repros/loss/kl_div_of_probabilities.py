@@ -31,8 +31,8 @@ is smallest if all probability is on the target's most likely class. For one-hot
 zero or negative.
 
 For logits of shape (rows, tokens, classes), call flatten(0, 1) on the logits and the targets first.
-Dimension 1 holds the classes only in 2-D logits, and "batchmean" divides only by the size of the
-first dimension.
+Otherwise, dimension 1 does not hold the classes, and "batchmean" divides only by the number of
+rows.
 
 If a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf). Fill these logits
 with -1e4 instead. A temperature below 1, or log_softmax() in float16, can turn

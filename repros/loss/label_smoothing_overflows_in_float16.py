@@ -25,8 +25,8 @@
 
 The function cross_entropy_loss_label_smoothing sums the log-probabilities of all classes (for the
 mean, also over all rows) before it divides by their number (aten/src/ATen/native/LossNLL.cpp). For
-32000 classes the sum is -32000 * log(32000), far beyond float16's limit of 65504. For ten classes,
-4096 rows are enough to exceed it. The label smoother of transformers had the same bug
+32000 classes, the sum is -32000 * log(32000), far beyond float16's limit of 65504. For ten classes,
+4096 rows are enough to exceed this limit. The label smoother of transformers had the same bug
 (huggingface/transformers#10674). All devices share this code, but it was tested only on the CPU.
 """
 

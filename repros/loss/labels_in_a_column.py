@@ -31,8 +31,8 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Labels must have the shape of the logits without the class dimension (docs:
-torch.nn.CrossEntropyLoss). torch interprets a column of labels as several targets per sample
-(pytorch#56542). For a mask with channels the message is "only batches of spatial targets supported"
+torch.nn.CrossEntropyLoss). A column of labels counts as several targets per sample (pytorch#56542).
+For a mask with channels, the message is "only batches of spatial targets supported"
 (milesial/Pytorch-UNet#93). A column of float or int32 labels also needs long(). Convert a mask with
 three color channels into a mask of class numbers first.
 

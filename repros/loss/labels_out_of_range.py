@@ -35,14 +35,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Training stops at the first batch that contains such a label. A label is the index of a logit, so
-labels range from 0 to the number of classes minus 1 (docs: torch.nn.CrossEntropyLoss). On the CPU
-the error names the label that is out of range (aten/src/ATen/native/LossNLL.cpp). A GPU only
-reports a failed assertion (NVlabs/SegFormer#92).
+"""Training stops at the first batch with a label that is out of range. A label is the index of a
+logit, so labels range from 0 to the number of classes minus 1 (docs: torch.nn.CrossEntropyLoss). On
+the CPU the error names the label that is out of range (aten/src/ATen/native/LossNLL.cpp). A GPU
+only reports a failed assertion (NVlabs/SegFormer#92).
 
 Do not shift labels that start at 0: on a batch without class 0, the model would be trained on the
-wrong classes. If ignore_index is not -100, use its value in place of -100; otherwise 255 would
-become 254.
+wrong classes. If ignore_index is not -100, use its value in place of -100. Otherwise, an
+ignore_index of 255 would become 254.
 
 If a mask of two classes holds gray values (milesial/Pytorch-UNet#291) such as 0 and 255
 (milesial/Pytorch-UNet#408), use mask // 255. In a JPEG file white can be 254, which // turns into

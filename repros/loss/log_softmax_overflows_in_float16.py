@@ -21,17 +21,17 @@
 # requires = ">=2.2"
 # affected = { cpu = ">=2.2" }
 # ///
-"""The log-probabilities of a large vocabulary are all -inf if its logits are equal, for example
-because the head was initialized to zero.
+"""If the logits of a large vocabulary are equal, for example because the head was initialized to
+zero, the log-probabilities are all -inf.
 
 Over the last dimension, the kernel subtracts the largest logit and keeps the sum of the
 exponentials in the input's dtype (`tmp_sum_scalar` of _vec_log_softmax_lastdim in
-aten/src/ATen/native/cpu/SoftMaxKernel.cpp). A sum of 70000 ones exceeds float16's limit of 65504
-(sums up to 65519 round to it). The logarithm of the sum, 11.16, would fit. If the logits differ,
-the sum is smaller: 80000 normally distributed logits fail with a standard deviation of 0.02, but
-not with 0.1. The functions cross_entropy and logsumexp fail too, but softmax works, and so does
-log_softmax over another dimension. The mean of float16 values overflowed in the same way
-(pytorch#91597).
+aten/src/ATen/native/cpu/SoftMaxKernel.cpp). A sum of 70000 ones exceeds 65504, the largest float16
+number (sums up to 65519 are rounded to this number). The logarithm of the sum, 11.16, would fit. If
+the logits differ, the sum is smaller: 80000 normally distributed logits fail with a standard
+deviation of 0.02, but not with 0.1. The functions cross_entropy and logsumexp fail too, but softmax
+works, and so does log_softmax over another dimension. The mean of float16 values overflowed in the
+same way (pytorch#91597).
 """
 
 import torch

@@ -25,10 +25,10 @@
 
 A model that is trained with BCEWithLogitsLoss has no sigmoid at its end, so its outputs are not
 probabilities (docs: BCEWithLogitsLoss). A probability of 0.5 is a logit of 0, and a logit of 0.5 is
-a probability of 0.62. With pos_weight, sigmoid(logits) is not the probability: at a rate of 0.2 and
-a weight of 4, it is 0.5. For another threshold q, compare sigmoid(logits) with q. The error is
-large while the logits are small, and becomes small for confident models. If the model ends in a
-Sigmoid, 0.5 is right, and > 0 is true for nearly all outputs.
+a probability of 0.62. With pos_weight, sigmoid(logits) is not the probability: if 20 % of the
+labels are 1 and the weight is 4, it is 0.5. For another threshold q, compare sigmoid(logits) with
+q. While the logits are small, many predictions are wrong; for a confident model, few are. If the
+model ends in a Sigmoid, 0.5 is right, and > 0 is true for nearly all outputs.
 """
 
 import torch

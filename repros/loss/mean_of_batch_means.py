@@ -28,13 +28,13 @@
 # ///
 """A model's validation loss depends on the batch size.
 
-The last batch of a DataLoader contains the remaining rows, and its mean counts as much as the
-others (catalyst-team/catalyst#799). The same applies to accuracy and other metrics that are means
+The last batch of a DataLoader contains the remaining rows, but its mean counts as much as the other
+means (catalyst-team/catalyst#799). The same applies to accuracy and other metrics that are means
 over rows. Without a short batch, both results agree. If CrossEntropyLoss or NLLLoss has class
 weights or ignores labels, its mean is not over rows. In this case, replace both len(y) with the sum
-of the weights of y, or with the number of labels that count. Skip a batch in which no label counts,
-because its mean is nan. With reduction="sum", do not multiply. A metric such as F1 or AUC is not a
-mean over rows, so compute it once from all predictions.
+of the weights of y, or with the number of labels that count. If no label of a batch counts, skip
+the batch, because its mean is nan. With reduction="sum", do not multiply. A metric such as F1 or
+AUC is not a mean over rows, so compute it once from all predictions.
 """
 
 import torch

@@ -28,15 +28,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The forward pass accepts an integer target or a float64 target (NumPy's default), but backward()
-raises an error. With binary_cross_entropy the error already occurs in the forward pass.
+"""The forward pass accepts an integer target, or a float64 target (float64 is NumPy's default), but
+backward() raises an error. With binary_cross_entropy the error already occurs in the forward pass.
 
 The forward pass of mse_loss computes in the common dtype of both tensors. Until torch 2.12
 (pytorch#175743), its backward pass (aten/src/ATen/native/Loss.cpp) did not convert the gradient
 back (pytorch#94086). In 2.15, the backward pass of huber_loss (pytorch#76646) still does not
 convert it.
 
-The corrected code reduces the target to the prediction's range and precision: 100000 becomes inf in
+The corrected code limits the target to the prediction's range and precision: 100000 becomes inf in
 float16, and 257 becomes 256 in bfloat16. With these dtypes, use prediction.float() and
 target.float() instead.
 """

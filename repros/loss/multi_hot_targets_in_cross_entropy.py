@@ -18,15 +18,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model can never be sure of two labels in the same row: at best, each gets a probability of
+"""If a row has two labels, the model can never be sure of both: at best, each gets a probability of
 0.5.
 
 Float targets of the logits' shape count as class probabilities (docs: torch.nn.CrossEntropyLoss),
 and torch does not check that they sum to 1. A softmax distributes one probability over the classes.
-binary_cross_entropy_with_logits() decides on each class separately, so predict with logits > 0
-instead of argmax(). If the model ends in a softmax, remove it, because its outputs are all above 0.
-The mean of the loss is taken over all numbers, not over the rows, so the loss and the gradients are
-smaller. For rare labels, pos_weight may help. Both functions reject integer targets.
+With binary_cross_entropy_with_logits(), the model decides on each class separately, so predict with
+logits > 0 instead of argmax(). If the model ends in a softmax, remove this layer, because its
+outputs are all above 0. The mean of the loss is taken over all numbers, not over the rows, so the
+loss and the gradients are smaller. For rare labels, pos_weight may help. Both functions reject
+integer targets.
 """
 
 import torch

@@ -37,8 +37,8 @@
 # ///
 """The loss is finite, but the gradient is not, because the selection stops the NaN only in the
 forward pass. The backward pass multiplies the zero gradient of the dropped rows by their NaN inputs
-(pytorch#23156). Applying nan_to_num() to the predictions, which users are advised to try
-(IVRL/VolRecon#18), has the same result. This is the expected behavior (pytorch#94700).
+(pytorch#23156). Users are advised to apply nan_to_num() to the predictions (IVRL/VolRecon#18),
+which has the same result. This is the expected behavior (pytorch#94700).
 
 Filter the rows before the model, not after it. Alternatively, fill the inputs and exclude the
 filled rows from the loss (BatchNorm still counts them). A row that contains even one NaN is

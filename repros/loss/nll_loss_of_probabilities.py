@@ -21,9 +21,9 @@
 # ///
 """The loss lies between -1 and 0, and a confident mistake has almost no gradient.
 
-nll_loss() returns the negative of each label's entry. It expects log-probabilities (docs:
-torch.nn.NLLLoss), but cannot check this. The negative probability is also smallest for a perfect
-model, so training seems to work, but it learns slowly. cross_entropy() takes the logits and
+nll_loss() picks the entry of each label and returns its negative. It expects log-probabilities
+(docs: torch.nn.NLLLoss), but cannot check this. The negative probability is also smallest for a
+perfect model, so training seems to work, but it learns slowly. cross_entropy() takes the logits and
 computes the logarithm itself. If the model ends in log_softmax(), nll_loss() is right as it is; if
 it ends in softmax(), remove the softmax.
 """

@@ -24,9 +24,9 @@ find_unused_parameters=True. The condition `if name in weights` drops a term who
 misspelled. In TencentYoutuResearch/CrowdCounting-P2PNet#48, "loss_point" did not contribute to the
 loss, because its weight was named "loss_points".
 
-A loop over the names of the weights raises a KeyError for a misspelled name, and excludes numbers
-that are only logged. However, it also silently excludes a loss that has no weight. If the model
-omits a loss in evaluation, such as an auxiliary head's loss, omit its weight there too.
+A loop over the names of the weights raises a KeyError for a misspelled name, and omits numbers that
+are only logged. However, it also silently omits a loss that has no weight. If the model omits a
+loss in evaluation, such as an auxiliary head's loss, omit its weight there too.
 """
 
 import torch

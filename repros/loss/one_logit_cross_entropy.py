@@ -32,9 +32,9 @@ as in a mask of shape [N, H, W] without foreground, the loss is 0.0 as well. A c
 causes an error. To use the corrected line with class numbers, convert them with
 labels.to(logits.dtype).view_as(logits).
 
-A head with one output needs binary_cross_entropy_with_logits. Its labels have to be 0 and 1: with 1
-and 2, or with -1 and 1, the loss falls below 0 without limit. Its prediction is logits > 0, because
-the argmax of a single output is always 0. For a detector whose objects all have the same class, a
+A head with one output needs binary_cross_entropy_with_logits. The labels have to be 0 and 1: with 1
+and 2, or with -1 and 1, the loss falls below 0 without limit. The prediction is logits > 0, because
+the argmax of a single output is always 0. In a detector whose objects all have the same class, a
 loss of zero is right.
 """
 

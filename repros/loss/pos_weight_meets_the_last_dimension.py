@@ -24,10 +24,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The weights broadcast against [batch, channel, row, column] from the right (pytorch#101567). If
-the image is as wide as there are classes, no error is raised. Otherwise the error is "The size of
-tensor a must match the size of tensor b" (pytorch#82496), or "doesn't match the broadcast shape" if
-the width is 1. The argument weight= broadcasts in the same way and needs the same shape. If an
-image has no batch dimension, the classes are dimension 0, so use pos_weight.view(-1, 1, 1).
+the image is as wide as there are classes, no error is raised. If the width is 1, the error is
+"doesn't match the broadcast shape". For any other width, it is "The size of tensor a must match the
+size of tensor b" (pytorch#82496). The argument weight= broadcasts in the same way and needs the
+same shape. If an image has no batch dimension, the classes are dimension 0, so use
+pos_weight.view(-1, 1, 1).
 """
 
 import math

@@ -35,8 +35,8 @@ Variable(loss, requires_grad=True). With a GradScaler, step() raises an error, "
 recorded for this optimizer".
 
 The copy is meant to avoid the error "element 0 of tensors does not require grad", but then the loss
-does not change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the
-graph was cut before this line (in that thread, by a .data in the model).
+does not change (huggingface/torchMoji#21). Without the copy, that error returns. Its cause is that
+the graph was cut before this line (in that thread, by .data in the model): fix this cause.
 """
 
 import torch

@@ -27,9 +27,9 @@
 # ///
 """The loss already applies a sigmoid (docs: torch.nn.BCEWithLogitsLoss). The sigmoid of a value
 between 0 and 1 is between 0.5 and 0.73 (itakurah/focal-loss-pytorch#5), so a negative sample's loss
-stays above log 2 = 0.69. If the predictions also pass through both sigmoids, none is below 0.5.
-With the first sigmoid alone, predictions can be below 0.5. A model that ends in a Sigmoid has the
-same problem: remove the Sigmoid, and call sigmoid() when predicting.
+stays above log 2 = 0.69. If the predictions also pass through both sigmoids, no prediction is below
+0.5. With only the first sigmoid, predictions can be below 0.5. A model that ends in a Sigmoid has
+the same problem: remove this layer, and call sigmoid() when predicting.
 """
 
 import torch

@@ -25,12 +25,12 @@
 """Without label smoothing, the loss of the same logits is finite.
 
 Label smoothing mixes the labels with a uniform distribution over all classes (docs:
-CrossEntropyLoss), so the masked classes get part of the label, but their log-probability is -inf.
-The gradients stay finite, but they push the allowed logits down as if the others could rise. With
--1e4 or -1e9 in place of -inf, the gradients are the same and the loss is huge instead. The lines
-under right smooth only over the allowed classes of each row. The classes are the last dimension.
-These lines support neither ignore_index nor class weights, and a label whose own class is masked
-still gives inf.
+CrossEntropyLoss), so the masked classes get part of the label. However, their log-probability is
+-inf. The gradients stay finite, but they push the allowed logits down as if the others could rise.
+With -1e4 or -1e9 in place of -inf, the gradients are the same, and the loss is huge instead of
+infinite. The corrected lines smooth only over the allowed classes of each row. They expect the
+classes in the last dimension, and support neither ignore_index nor class weights. If a label's own
+class is masked, the loss is still inf.
 """
 
 import torch

@@ -26,8 +26,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The function cross_entropy expects logits and applies log_softmax itself (docs:
-torch.nn.CrossEntropyLoss). Probabilities are treated as logits between 0 and 1, so even a certain
-and correct prediction over four classes has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
+torch.nn.CrossEntropyLoss). It treats probabilities as logits between 0 and 1. Even a certain and
+correct prediction over four classes then has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
 
 A model that ends in a Softmax has the same problem: remove the Softmax, and call softmax() when
 predicting. A LogSoftmax is harmless.

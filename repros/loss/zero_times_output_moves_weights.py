@@ -22,13 +22,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """An optimizer skips a parameter whose gradient is None, but takes a step if the gradient is zero
-(docs: torch.optim.Optimizer.zero_grad). Weight decay then still shrinks the weights
-(pytorch#38581), so changed weights do not show that a model learns.
+(docs: torch.optim.Optimizer.zero_grad). With a gradient of zero, weight decay still shrinks the
+weights (pytorch#38581), so changed weights do not show that a model learns.
 
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its weight_decay
 defaults to 0.01 (torch/optim/adamw.py). SGD, Adam and RMSprop have no weight decay by default, and
-do not change a branch that was off from the start. If the branch was trained before, momentum still
-moves it: Adam's and AdamW's momentum, and SGD's if you set it. Momentum also moves the branch if
+do not change a branch that was off from the start. If the branch was trained before, the momentum
+of Adam and AdamW still moves it, and so does the momentum of SGD if you set it. The same happens if
 zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
 
 Without the product the branch has no gradient. Unless it is constructed with

@@ -30,22 +30,22 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.1,<2.13", cuda = ">=2.1,<2.13" }
 # ///
-"""A loop that continues with the next batch inside the handler of an out-of-memory error can train
-on the failed batch's gradient.
+"""If a loop runs the next batch inside the handler of an out-of-memory error, it can train on the
+failed batch's gradient.
 
 Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a generator
 (pytorch#105101). If the function raises, the exception's traceback keeps the generator and its
 hooks alive until the handler ends (control: the next batch runs after the handler). A tensor saved
 in the handler becomes a reference to the failed call, which backward() then repeats.
 
-In three cases, backward() raises an error instead: the call had already saved a tensor, so the
-numbers of tensors differ; the call fails again; or the next batch was computed in a checkpoint()
-too. The fix throws the exception into the generator (pytorch#184018).
+In three cases, backward() raises an error instead. The failed call may already have saved a tensor,
+so that the numbers of tensors differ. It may fail again when it is repeated, or the next batch may
+be computed in a checkpoint() too. The fix throws the exception into the generator (pytorch#184018).
 
-An exception that is kept in a list or a variable has the same effect after the handler: keep its
-text, traceback.format_exc(). If the function that failed kept an exception in a local variable,
-call gc.collect() before the next batch. A batch that runs in `finally` fails in the same way as in
-the handler; `continue` in the handler is harmless.
+If the exception is kept in a list or a variable, it has the same effect after the handler: keep
+only its text, traceback.format_exc(). If the function that failed kept an exception in a local
+variable, call gc.collect() before the next batch. A batch that runs in `finally` fails too, but
+`continue` in the handler is harmless.
 """
 
 import torch

@@ -32,18 +32,18 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """During backward(), the block runs a second time, finds the cache as the first run left it, and
-appends to it again. Tensors then have twice the length, as in pytorch#155171 and
+appends to it again. The tensors then have twice the length, as in pytorch#155171 and
 shihao1895/MemoryVLA#18, so the check of their shapes fails (torch/utils/checkpoint.py). Before 2.1
 there was no check, and backward() itself failed with an ordinary error about sizes.
 
 Append to the cache before the block, and pass the whole cache to the block. If each chunk has its
-own backward(), replace x in the cache with x.detach() afterwards, because the next backward() would
-run through this graph a second time. If a library's transformer keeps its own cache, turn the cache
-off for training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
+own backward(), replace x in the cache with x.detach() after this call. Otherwise, the next
+backward() would run through the same graph a second time. If a library's transformer keeps its own
+cache, turn the cache off for training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-Setting use_reentrant=True, which is also advised in that thread and is still the default in 2.15,
-skips the check. If a cached tensor has a graph, backward() then fails because it runs through this
-graph twice. Otherwise no error is raised, but the gradient can be that of a different attention.
+That thread also advises use_reentrant=True, which is still the default in 2.15 and skips the check.
+If a cached tensor has a graph, backward() then fails because it runs through this graph twice.
+Otherwise, no error is raised, but the gradient can belong to an attention over the wrong tokens.
 """
 
 import torch

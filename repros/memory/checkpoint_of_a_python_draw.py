@@ -28,7 +28,7 @@
 """The backward pass runs the block again, and fails because the second run takes a different path.
 
 For the second run, checkpoint() restores the state of torch's default generators, but no other
-state (torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own
+state (torch/utils/checkpoint.py). Examples are Python's random, NumPy's generator, your own
 torch.Generator, a counter, or a flag that changed in between. With preserve_rng_state=False it does
 not restore the default generators either. The check in checkpoint() compares only the shapes,
 dtypes and devices of the saved tensors (docs: torch.utils.checkpoint). If the draw chooses between
@@ -36,8 +36,8 @@ two layers of the same size, no error is raised, and the first run's layer gets 
 gradient. If the skipped layer precedes another layer, the gradient can be wrong without an error
 too.
 
-Setting use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32)
-and still the default in 2.15, skips the comparison: the second run's path is silently trained.
+The usual advice for recomputation errors is use_reentrant=True (2U1/Phi3-Vision-Finetune#32), which
+is still the default in 2.15. It skips the comparison, so the second run's path is silently trained.
 """
 
 import random

@@ -53,17 +53,18 @@
 # choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines without it only for the CPU and MPS"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""A handler that, for example, lowers the batch size never runs on the CPU. On the CPU the error is
-a plain RuntimeError, as it is on MPS (huggingface/accelerate#4226).
+"""On the CPU, a handler that lowers the batch size, for example, never runs. There the error is a
+plain RuntimeError, as it is on MPS (huggingface/accelerate#4226).
 
 The class torch.cuda.OutOfMemoryError was added for CUDA's allocator (pytorch#83146). The popular
 check for "out of memory" in the message (pytorch#48365) misses errors on the CPU, which say "can't
 allocate memory" or "not enough memory" (pytorch#20618).
 
 If backward() fails, some weights already have a gradient from the failed batch. Calling zero_grad()
-clears this gradient, and also the gradients that the window accumulated earlier. Without this call,
-the next step uses the failed batch's gradient. Call optimizer.step() outside of `try`, because if
-Adam runs out of memory while it creates its state, the next step fails with a KeyError.
+clears this gradient, and also the gradients that the accumulation window has collected so far.
+Without this call, the next step uses the failed batch's gradient. Call optimizer.step() outside of
+`try`, because if Adam runs out of memory while it creates its state, the next step fails with a
+KeyError.
 
 In DDP all ranks have to skip the batch. If only one rank skips it, DDP silently averages the
 gradients of that rank's next batch with the gradients of the current batch on the other ranks. At

@@ -47,10 +47,10 @@
 # ///
 """Deleted models keep their memory, so the next model no longer fits (pytorch#50185).
 
-If the model holds one of its own methods as a hook, or a closure or callback that refers to the
-model, there is a reference cycle. Only the garbage collector frees the objects in a cycle. It runs
-after a certain number of new objects, whatever their size (pytorch#20199), so a few models may not
-trigger it.
+If the model holds one of its own methods as a hook, there is a reference cycle. A closure or
+callback that refers to the model creates a cycle too. Only the garbage collector frees the objects
+in a cycle. The collector runs after a certain number of new objects, whatever their size
+(pytorch#20199), so a few models may not trigger it.
 
 Users call empty_cache() after `del` (pytorch/benchmark#830), but it frees nothing that a tensor
 still uses (docs: torch.cuda.memory.empty_cache). An optimizer, scheduler, callback, output or loss

@@ -36,13 +36,14 @@
 # ///
 """After the pass, the gradients use as much memory as the parameters, and the next backward pass
 adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
-(karpathy/nanoGPT#71), together with the gradients that a window has accumulated so far.
+(karpathy/nanoGPT#71). This call also drops the gradients that an accumulation window has collected
+so far.
 
 torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP, so each rank has a
 different norm. It also raises an error if the model has a reentrant checkpoint. Any diagnostic pass
-still changes the running statistics of BatchNorm in training mode. With Dropout the pass draws
-random numbers, which changes later draws in training: wrap the pass in torch.random.fork_rng() to
-restore the generators. The corrected lines restore the model's gradients, but not the gradients of
+still changes the running statistics of BatchNorm in training mode. With Dropout, the pass draws
+random numbers, which changes later draws in training. To restore the generators, wrap the pass in
+torch.random.fork_rng(). The corrected lines restore the model's gradients, but not the gradients of
 a criterion that has parameters.
 """
 

@@ -41,9 +41,9 @@ Every later step starts with parameters, gradients and state in memory. A batch 
 never calls step() measures the memory without the state (roboflow/rf-detr#1342). Two steps on a
 copy include the state and a second set of weights, so a batch that fits in these steps also fits in
 training. The two steps leave the model and the optimizer unchanged, but draw from the random
-generators like any other step. If criterion has parameters, copy it too, because it would keep the
-trial's gradients. Some models cannot be copied: see autograd/deepcopy_of_weight_norm and
-autograd/deepcopy_of_a_kept_output.
+generators like any other step. If `criterion` has parameters, copy it too, because it would
+otherwise keep the trial's gradients. Some models cannot be copied: see
+autograd/deepcopy_of_weight_norm and autograd/deepcopy_of_a_kept_output.
 """
 
 import copy

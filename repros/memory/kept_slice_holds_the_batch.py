@@ -26,10 +26,10 @@
 (ViCCo-Group/thingsvision#150). The reason is that a slice is a view, which keeps its base's storage
 (docs: tensor_view, pytorch#50432). The same applies to saved files (pytorch#33101).
 
-Calling detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and
-clone() alone creates a copy that keeps the graph, so you need both. For a tensor on the CPU, cpu()
-and numpy() copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad, clone() is
-enough. If a loss is computed from the features, keep their graph until its backward() is done.
+Calling detach() frees kept graphs (pfnet/pytorch-pfn-extras#49), but creates another view. By
+itself, clone() creates a copy that keeps the graph, so you need both. For a tensor on the CPU,
+cpu() and numpy() copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad, clone()
+is enough. If a loss is computed from the features, keep their graph until its backward() is done.
 """
 
 import weakref

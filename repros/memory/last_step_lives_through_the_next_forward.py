@@ -30,13 +30,13 @@
 """Every forward pass except the first starts with an old output in memory.
 
 A local variable keeps its tensor until it gets another value or the function returns (docs: notes,
-FAQ), and `output` gets another value only after the forward pass. `del` lowers the peak of a step
-only if the peak is in the forward pass. With a cross entropy over a vocabulary, the peak is in
+FAQ), and `output` gets another value only after the forward pass. The `del` lowers the peak of a
+step only if the peak is in the forward pass. With a cross entropy over a vocabulary, the peak is in
 backward(), where the old output is already gone. If the second step runs out of memory, see
 memory/first_step_makes_the_state. The last output also stays during a validation in the same
-function. In a step without backward(), the old variables keep the whole graph. Delete other tensors
-of the step too, such as a second loss. Read loss.item() before the `del`, and do not use `loss`
-after the loop.
+function. In a step without backward(), the old variables keep the whole graph in memory. Delete
+other tensors of the step too, such as a second loss. Read loss.item() before the `del`, and do not
+use `loss` after the loop.
 """
 
 import gc

@@ -21,9 +21,9 @@
 # stand_in = { cpu = "the error texts of public reports, raised by hand" }
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
-"""A batch size search gives up and the run ends if cuBLAS fails to allocate memory
-(deepmodeling/deepmd-kit#5443), or if a MIG slice's memory runs out (huggingface/accelerate#3803).
-Both errors are plain RuntimeErrors with their own messages.
+"""If cuBLAS fails to allocate memory (deepmodeling/deepmd-kit#5443), or a MIG slice runs out of
+memory (huggingface/accelerate#3803), a batch size search gives up and the run ends. Both errors are
+plain RuntimeErrors with their own messages.
 """
 
 TEXTS = {  # deepmd-kit#5443, accelerate#3803

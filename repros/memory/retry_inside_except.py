@@ -51,17 +51,17 @@
 """The second attempt runs out of memory too (pytorch#18853).
 
 Inside the except block the exception refers to the failed step's frames, and the frames refer to
-its tensors. Leave the block before the retry (docs: Frequently Asked Questions), and do not keep
-the exception, because a list of errors would still hold the tensors. Calling gc.collect() and
+its tensors. Leave the block before the retry (docs: Frequently Asked Questions). Do not keep the
+exception either: a list of errors would still hold the tensors. Calling gc.collect() and
 empty_cache() in the block frees none of them (pytorch#26188).
 
 If backward() failed, some weights may already have a gradient from the failed batch, so clear these
 gradients before the retry. If a half does not fit either, its error propagates. With gradients
 enabled, the graphs of both halves together are as large as the whole batch's graph. Call backward()
 on each half in turn, and weight the half's mean loss by its share of the rows. In training mode,
-BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP each
-call of the model broadcasts its buffers, so a rank that calls the model again waits for the others
-until the timeout. Searching for a batch size before training avoids these problems.
+BatchNorm sees each half separately, and raises an error for a half with a single row. In DDP, each
+call of the model broadcasts its buffers, so if one rank calls the model again, it waits for the
+other ranks until the timeout. Searching for a batch size before training avoids these problems.
 """
 
 import gc

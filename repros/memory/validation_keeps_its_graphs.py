@@ -37,13 +37,13 @@ the graph refers to the tensors that the layers saved for a backward pass that n
 Calling eval() changes dropout and batch norm, but leaves autograd on (docs: notes/autograd).
 Garbage collection, tried in lshiwjx/2s-AGCN#12, frees nothing that is still referenced. The call to
 cpu() moves the outputs themselves off the device, where they add up too. If an output is a dict or
-a tuple, call cpu() on each of its tensors. On the CPU this call copies nothing, and an output that
-is a slice, such as hidden[:, 0], holds the whole tensor, so clone() the slice
+a tuple, call cpu() on each of its tensors. On the CPU, this call copies nothing. If an output is a
+slice, such as hidden[:, 0], it holds the whole tensor, so clone() the slice
 (memory/kept_slice_holds_the_batch).
 
-A model that differentiates within its forward pass needs torch.enable_grad() in that pass. If
-validation runs before training within one autocast block, backward() raises an error before torch
-2.11: see amp/autocast_cache_under_no_grad.
+A model that differentiates within its forward pass needs torch.enable_grad() in that pass. Before
+torch 2.11, if validation runs before training within one autocast block, backward() raises an
+error: see amp/autocast_cache_under_no_grad.
 """
 
 import gc
