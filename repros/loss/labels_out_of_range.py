@@ -44,7 +44,7 @@ Do not shift labels that start at 0: on a batch without class 0, the model would
 wrong classes. If ignore_index is not -100, use its value in place of -100. Otherwise, an
 ignore_index of 255 would become 254.
 
-If a mask of two classes holds gray values (milesial/Pytorch-UNet#291) such as 0 and 255
+If a mask of two classes holds gray values (milesial/Pytorch-UNet#291), such as 0 and 255
 (milesial/Pytorch-UNet#408), use mask // 255. In a JPEG file white can be 254, which // turns into
 0. For these files, use (mask > 127).long() instead. If 255 marks void pixels, or -1 means "none"
 (EricFillion/happy-transformer#248), pass that number as ignore_index. If there are more classes

@@ -25,8 +25,8 @@
 The labels of this loss are 1 and -1 (docs: torch.nn.MarginRankingLoss). The difference of the
 scores is multiplied by the label, so for a label of 0, the loss is the margin, whatever the scores
 are. The functions cosine_embedding_loss() and soft_margin_loss() expect the same labels, and give
-no gradient for a label of 0. So does hinge_embedding_loss(), but for a label of 0, it reduces
-distances above the margin.
+no gradient for a label of 0. Labels of 1 and -1 are right for hinge_embedding_loss() too, but for a
+label of 0, this loss reduces distances above the margin.
 
 Pass the labels as they are if they already are 1 and -1: the corrected line would turn -1 into -3.
 Convert uint8 labels with .long() first, because 2 * 0 - 1 is 255 in uint8. To skip ties on purpose,

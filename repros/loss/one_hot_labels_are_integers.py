@@ -27,9 +27,10 @@
 """A target with the shape of the logits holds probabilities, which have to be floats (docs:
 torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss is the same as with plain labels.
 The exception is a loss with class weights, whose mean is then taken over the samples, not over the
-weights. An ignore_index of 0 or more raises an error for float targets: use the plain labels that
-were passed to one_hot(). The argmax(1) of a row without a 1, such as a void pixel, would be class
-0. Before torch accepted probabilities, the error was "multi-target not supported" (pytorch#1258).
+weights. For float targets, an ignore_index of 0 or more raises an error: use the plain labels that
+were passed to one_hot(). Do not compute them with argmax(1), which returns class 0 for a row
+without a 1, such as a void pixel. Before torch accepted probabilities, the error was "multi-target
+not supported" (pytorch#1258).
 
 Dimension 1 holds the classes. If the logits and targets of tokens have shape [N, T, C], the loss
 silently treats T as the classes, so flatten both to [N * T, C]. If a row can contain several ones,

@@ -28,9 +28,9 @@ the tensors that its forward pass saved. A list of losses keeps these tensors to
 loss.detach().clone() to the list. Without clone(), a later `loss /= 4` changes the entry.
 
 Calling backward() frees the saved tensors but keeps the nodes of the graph, which use host memory.
-Per step, this is 10 to 20 KB for ten layers, and over 1 MB for 200 steps of a GRUCell. Without a
-call to backward(), as in validation or for a loss that is only logged, the whole graph stays.
-Deleting the loss with `del loss` does not free the graph.
+Per training step, this is 10 to 20 KB for ten layers, and over 1 MB for 200 steps of a GRUCell.
+Without a call to backward(), as in validation or for a loss that is only logged, the whole graph
+stays. Deleting the loss with `del loss` does not free the graph.
 
 Unlike item(), detach() does not wait for the device. The call to float() is for losses in bfloat16,
 whose sum stops growing early because 256 + 1 is 256. Omit the call for losses in float64. With

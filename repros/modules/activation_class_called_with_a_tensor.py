@@ -30,19 +30,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Sigmoid and Tanh have no options, and reject the tensor at once
+"""Sigmoid and Tanh have no options, so they reject the tensor at once
 (tencent-quantum-lab/tensorcircuit#97).
 
 Create the layer first, and then call it with the tensor: torch.nn.Sigmoid()(x). Other classes take
 the tensor as an option, such as ReLU's inplace (docs: torch.nn.ReLU), and the next layer receives a
 module: "must be Tensor, not ReLU". In torch 2.15, Softmax checks the type of dim. Dropout(x)
-compares the tensor with 0 and 1: "Boolean value of Tensor ... is ambiguous".
+compares the tensor with 0 and 1, and fails with "Boolean value of Tensor ... is ambiguous".
 
 In forward(), use the function or a layer that __init__() created. Replace Dropout(x) with a layer,
 not with torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
-and BCEWithLogitsLoss, leave out softmax and sigmoid. The same text, with Module in old releases and
-the name of your class in newer ones, appears if that class passes an argument to
-super().__init__(), or misspells its own __init__() as _init_().
+and BCEWithLogitsLoss, leave out softmax and sigmoid. The same text appears if your class passes an
+argument to super().__init__(), or misspells its own __init__() as _init_(). Old releases then name
+Module, and newer ones your class.
 """
 
 import math

@@ -24,15 +24,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss falls at first and then stays where a network with one hidden unit would stay.
+"""The loss falls at first and then stays at the value that a network with one hidden unit would
+reach.
 
 Units with the same weights have the same output and get the same gradient, and so the same update,
 whatever the optimizer. Rounding can separate some units in wider layers: after 500 steps of Adam,
 33 units had 3 to 6 different weights. Random weights make the units differ. Random biases,
 different weights in the next layer, and dropout between the layers have the same effect. Zeros are
 worse: with ReLU, the gradients of all weights are zero, and only the last bias learns. Zero biases
-are fine. The last layer alone may start at zero, because its inputs differ. The loop finds only the
-direct layers of a Sequential; for other models, use model.modules().
+are fine. Only the last layer may start at zero, because its inputs differ. The loop finds only the
+direct layers of a Sequential. For other models, use model.modules().
 """
 
 import torch

@@ -31,20 +31,21 @@
 # when = "the line that wraps the model runs"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The code works on one GPU, where it does not wrap the model.
+"""The code works on one GPU, where the model is not wrapped.
 
 The wrapper is a separate module that holds the model in its attribute `module`
 (torch/nn/parallel/data_parallel.py). A Module finds only its own parameters, buffers and layers
 (torch/nn/modules/module.py), so .head, .dtype or .encode() of the wrapped class must be reached
-through model.module (jytime/Mask_RCNN_Pytorch#2). The line with isinstance() works in both cases,
-whereas model.module fails for a model that is not wrapped. Assign net before torch.compile(), which
-returns an object of another class. An assignment, such as model.scale = 2, raises no error, and
-sets the attribute only on the wrapper: write net.scale = 2. Reading a name that the wrapper itself
-has, such as .dim or .device of DistributedDataParallel, raises no error either, and returns the
-wrapper's value.
+through model.module (jytime/Mask_RCNN_Pytorch#2). The line with isinstance() works with and without
+the wrapper, whereas model.module fails for a model that is not wrapped. Assign `net` before you
+call torch.compile(), which returns an object of another class. An assignment, such as model.scale =
+2, raises no error, and sets the attribute only on the wrapper: write net.scale = 2. Reading a name
+that the wrapper itself has, such as .dim or .device of DistributedDataParallel, raises no error
+either, and returns the wrapper's value.
 
-Use net for attributes, and call model(x) to train. Calling net(x) or a method of net that runs the
-forward pass uses one GPU, and under DistributedDataParallel the ranks no longer average gradients.
+Use net for attributes, and call model(x) to train. If you call net(x), or a method of net that runs
+the forward pass, only one GPU is used. Under DistributedDataParallel, the ranks then no longer
+average gradients.
 """
 
 import torch

@@ -24,12 +24,12 @@
 # ///
 """Training runs until the last batch of the epoch, which is smaller.
 
-The number of elements of the smaller batch is not a multiple of 4 * 8. The error is fortunate: in
-the full batches, -1 became 1 and put all samples into one row (weka511/hpa-scc#38). Passing
-drop_last=True leaves out the last batch (ctallec/world-models#25), but the full batches keep their
-single row. Calling view(4, -1) gives 4 rows or an error: 3 samples with 8 features silently become
-4 rows of 6. A view that splits dimensions, for example into attention heads, needs x.shape[0]
-instead of the 4.
+The number of elements of the smaller batch is not a multiple of 4 * 8. The error reveals a fault in
+the full batches: there, -1 became 1, so all samples were put into one row (weka511/hpa-scc#38).
+Passing drop_last=True leaves out the last batch (ctallec/world-models#25), but the full batches
+keep their single row. Calling view(4, -1) gives 4 rows or an error: 3 samples with 8 features
+silently become 4 rows of 6. A view that splits dimensions, for example into attention heads, needs
+x.shape[0] instead of the 4.
 """
 
 import torch

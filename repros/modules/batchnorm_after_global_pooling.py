@@ -31,13 +31,13 @@
 """With larger maps, BatchNorm accepts a batch of one, because each channel has many positions.
 
 After pooling to 1 x 1, each channel has a single value, which batch_norm() rejects in train mode
-(torch/nn/functional.py). In eval mode, this layer uses its running statistics: those of the
-pretrained model, or a mean of 0 and a variance of 1. Its weight and bias are still trained. With
-track_running_stats=False the layer has no statistics, so it raises the error in eval mode too.
+(torch/nn/functional.py). With the corrected line, this layer uses its running statistics: those of
+the pretrained model, or a mean of 0 and a variance of 1. Its weight and bias are still trained.
+With track_running_stats=False the layer has no statistics, so it raises the error in eval mode too.
 Passing drop_last=True, as tried in TRAILab/CaDDN#103, drops nothing because all batches are full.
-GroupNorm can be trained, but with two values per group its output is about 1 or -1 unless the two
-values are almost equal. InstanceNorm raises a different error for 1 x 1 maps, by default even in
-eval mode, so omit it.
+GroupNorm can be trained, but with two values per group, its output is about 1 or -1 unless the two
+values are almost equal. For 1 x 1 maps, InstanceNorm raises a different error, by default even in
+eval mode, so omit this layer.
 """
 
 import torch

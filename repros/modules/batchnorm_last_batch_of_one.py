@@ -29,12 +29,12 @@
 """Every batch of the epoch passes except the last.
 
 The variance of a single value is zero, so batch_norm() rejects a single value per channel in train
-mode (torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
-samples in batches of four leave one sample over. On its own, drop_last=True also drops short
-batches of more than one sample, and silently drops a whole dataset that is smaller than a batch.
-With the corrected code, a dataset of one sample still yields no batch. Without shuffling, the same
-sample is left out in every epoch. With a batch size of one, there is no short batch to drop, so use
-a batch size of two.
+mode (torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. If
+nine samples are split into batches of four, one sample is left over. On its own, drop_last=True
+also drops short batches of more than one sample. It even silently drops a whole dataset that is
+smaller than a batch. With the corrected code, a dataset of one sample still yields no batch.
+Without shuffling, the same sample is left out in every epoch. With a batch size of one, there is no
+short batch to drop, so use a batch size of two.
 
 The code uses the sampler's length because, for example, a DistributedSampler gives each of two
 ranks five of ten samples.

@@ -30,11 +30,11 @@
 """One unusual batch at the end of an epoch ruins the output in eval mode. In this reproducer 100
 batches agree, and the last batch differs.
 
-In PyTorch, momentum is the weight of the new batch, whereas in TensorFlow it is the weight of the
-old statistics (docs: torch.nn.BatchNorm1d, pytorch/examples#289). BatchNorm2d, BatchNorm3d and
+In PyTorch, momentum is the weight of the new batch. In TensorFlow, it is the weight of the old
+statistics (docs: torch.nn.BatchNorm1d, pytorch/examples#289). BatchNorm2d, BatchNorm3d and
 InstanceNorm with running statistics are affected too. With a momentum of 1 - 0.99, a third of the
-initial statistics is left after 100 batches. With 1 - 0.997, three quarters are left. A model that
-is only loaded and evaluated does not use momentum, so compare eps instead.
+initial statistics is left after 100 batches. With 1 - 0.997, three quarters are left. If a model is
+only loaded and evaluated, it does not use momentum, so compare eps instead.
 """
 
 import torch

@@ -21,16 +21,16 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""All gradients are zero, not None, and the output stays the same as the frozen model's.
+"""All gradients are zero, not None, and the output is always the same as that of the frozen model.
 
-A's gradient is a product with B, and B's gradient is a product with A, so each factor waits for the
-other, whatever the optimizer and its learning rate. If one factor is random and the other is zero,
+The gradient of A is a product with B, and the gradient of B is a product with A. With any optimizer
+and learning rate, both factors therefore stay zero. If one factor is random and the other is zero,
 the update starts at zero. Apart from weight decay, the zero factor then learns from the first step
-on, and the random factor from the second step on. kaiming_uniform_() treats A's second dimension as
-the inputs, so for x @ A @ B, pass A.T to it. If the first layer has no bias or a bias of zeros, two
-consecutive linear layers with zero weights fail in the same way, even with ReLU or tanh between
-them. An initialization that runs after the factors were drawn, such as the model's own
-init_weights(), can make them zero again (nvidia-cosmos/cosmos-predict2.5#15).
+on, and the random factor from the second step on. For kaiming_uniform_(), the second dimension of A
+is the number of inputs, so for x @ A @ B, pass A.T. Two consecutive linear layers with zero weights
+fail in the same way, even with ReLU or tanh between them, if the first layer has no bias or a bias
+of zeros. If another initialization runs later, such as the model's own init_weights(), it can make
+the factors zero again (nvidia-cosmos/cosmos-predict2.5#15).
 """
 
 import torch

@@ -31,9 +31,9 @@
 
 The second dimension of the weight, times groups, is the number of channels that the input must have
 (torch/nn/modules/conv.py). An RGBA image has four channels, of which the first three are the
-colors. A gray image has one channel, or two with alpha, and its first channel is used for all three
-colors. Any other number of channels still causes an error, for example the height of an image whose
-channels come last, or the bands of a satellite image.
+colors. A gray image has one channel, or two with alpha. The corrected code uses its first channel
+for all three colors. With any other number of channels, the error remains, for example with the
+height of an image whose channels come last, or with the bands of a satellite image.
 
 A CMYK image has four channels too, so its first three are mistaken for colors. A palette image
 (GIF, some PNGs) has a single channel, whose indices are mistaken for gray. In a batch that also

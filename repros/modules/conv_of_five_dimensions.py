@@ -33,8 +33,8 @@ A convolution accepts one image or one batch of images (docs: torch.nn.Conv2d), 
 turns all frames into one batch. The outputs are then per frame, whereas the labels are per video
 (RaivoKoot/Video-Dataset-Loading-Pytorch#22). To get scores per video, use scores.unflatten(0,
 clips.shape[:2]).mean(1). If the channels come before the frames, call clips.transpose(1, 2) first,
-because three frames would silently pass as colors. If conv2d reports a size of two numbers, the
-input lacks a dimension.
+because three frames would silently pass as colors. If the size in conv2d's message has only two
+numbers, the input lacks a dimension.
 """
 
 import torch

@@ -28,8 +28,8 @@
 
 Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), but images from NumPy,
 OpenCV or PIL have their channels last. Calling view() or reshape() with that shape raises no error,
-but splits the memory at different places instead of moving the axes (pytorch/vision#676,
-Selen-Suyue/DensePolicy2D#3). In this reproducer the mean of each color is lost. Without
+but does not move the axes: it only splits the memory at different places (pytorch/vision#676,
+Selen-Suyue/DensePolicy2D#3). In this reproducer, the mean of each color is lost. Without
 contiguous(), the features also have their channels last in memory, and flattening them with view()
 usually raises an error.
 

@@ -30,7 +30,7 @@
 (LeeDoYup/FixMatch-pytorch#10).
 
 The running_mean and running_var are buffers, which parameters() does not yield
-(YU1ut/MixMatch-pytorch#16), and the averaged model never runs a forward pass in train mode.
+(YU1ut/MixMatch-pytorch#16). Moreover, the averaged model never runs a forward pass in train mode.
 GroupNorm and LayerNorm have no buffers. The copied statistics belong to the current weights, so a
 long average, for example with 0.999, can still be worse than the trained model. Before an
 evaluation, torch.optim.swa_utils.update_bn(loader, ema) computes the statistics for the averaged

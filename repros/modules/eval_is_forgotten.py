@@ -30,11 +30,11 @@
 
 A new module is in train mode, in which dropout drops values at random and BatchNorm uses the
 batch's statistics (as in pytorch/vision#370). Contexts such as no_grad() and inference_mode()
-affect only autograd (docs: notes/autograd), but the project in ipolharvard/ethos-ares#20 relied on
-them. Most other layers ignore the mode, but RReLU, spectral_norm() and InstanceNorm with running
-statistics do not. Calling train() also puts a BatchNorm that was frozen by eval() back into train
-mode, so freeze that layer again. Calling eval() does not reach layers in a Python list. It does not
-reach the dropout of a model that was traced in train mode either: trace the model in eval mode.
+affect only autograd (docs: notes/autograd). The project in ipolharvard/ethos-ares#20 wrongly relied
+on them. Most other layers ignore the mode, but RReLU, spectral_norm() and InstanceNorm with running
+statistics do not. Calling train() also puts a BatchNorm that eval() had frozen back into train
+mode, so freeze that layer again. Calling eval() has no effect on layers in a Python list. It has no
+effect on the dropout of a model that was traced in train mode either: trace the model in eval mode.
 """
 
 import torch

@@ -26,12 +26,12 @@
 # ///
 """The class works until the model is called.
 
-Module has a forward() that raises this error, and a method with another name does not override it
-(torch/nn/modules/module.py). Either the method is misspelled (pytorch#74303), or it is indented too
-far, which makes it a function inside __init__ (bubbliiiing/deeplabv3-plus-pytorch#55). A function
-at the left margin, outside the class, is not a method either. If the class inherits from another
-network, no error is raised, because the inherited forward() runs. Up to torch 1.11 the error has no
-text (pytorch#74303).
+Module itself has a forward() that raises this error, and a method with another name does not
+override this forward() (torch/nn/modules/module.py). Either the method is misspelled
+(pytorch#74303), or it is indented too far, which makes it a function inside __init__
+(bubbliiiing/deeplabv3-plus-pytorch#55). A function at the left margin, outside the class, is not a
+method either. If the class inherits from another network, no error is raised, because the inherited
+forward() runs. Up to torch 1.11 the error has no text (pytorch#74303).
 """
 
 import torch

@@ -28,7 +28,7 @@
 """The loop runs without an error, and the backbone continues to learn.
 
 DataParallel and DistributedDataParallel put "module." before each name (espnet/espnet#1983), and
-torch.compile() puts "_orig_mod.". A pattern that matches no name fails in the same way, even
+torch.compile() puts "_orig_mod." there. A pattern that matches no name fails in the same way, even
 without a wrapper (huggingface/lerobot#4018, ecmwf/anemoi-core#1159). Freeze modules instead of
 names, before the model is wrapped and before the optimizer is built. To check, list the frozen
 names: [n for n, p in model.named_parameters() if not p.requires_grad]. The statistics of BatchNorm

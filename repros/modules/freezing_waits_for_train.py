@@ -37,12 +37,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The stem learns in the first epoch, or always.
+"""The stem learns in the first epoch, or in all epochs.
 
 A new module is already in training mode (torch/nn/modules/module.py), so a loop may call train()
 only after its first validation, or never. A DistributedDataParallel that was built before the first
 call to train() expects gradients for the stem (see distributed/frozen_after_wrapping). Freeze in
-the constructor too. The override of train() has to stay, because train() sets the mode of every
+the constructor too. The override of train() is still needed: Module.train() sets the mode of every
 child, and only eval() stops dropout and the statistics of BatchNorm. If the stem is unfrozen later,
 the next call to train() or eval() freezes it again.
 """

@@ -39,16 +39,16 @@
 
 The running statistics are buffers, which a forward pass in train mode updates (docs:
 torch.nn.BatchNorm2d), and calling train() on the model puts the backbone back into train mode.
-Setting track_running_stats = False, as advised in HelloRicky123/Siamese-RPN#6, keeps the statistics
-but does not use them: in train mode the features depend on the batch. With momentum = 0 the
-features depend on the batch too. Calling eval() alone lets the weight and bias learn
-(idstcv/SoftTriple#4), and turns off the backbone's dropout (docs: torch.nn.Dropout).
+Setting track_running_stats = False, as advised in HelloRicky123/Siamese-RPN#6, keeps the
+statistics, but the layer no longer uses them: in train mode, the features depend on the batch. With
+momentum = 0, the features depend on the batch too. Calling eval() alone lets the weight and bias
+learn (idstcv/SoftTriple#4), and turns off the backbone's dropout (docs: torch.nn.Dropout).
 
 If you freeze the backbone after some steps, the optimizer still holds its weights. After
 zero_grad() in torch 1.13, their gradients are zero instead of None, so momentum and weight decay
 still move the weights. Set the gradients to None, as the fix does. Freeze the backbone before you
-wrap the model in DistributedDataParallel, because the wrapper waits for parameters that are frozen
-later. The second forward pass then raises an error.
+wrap the model in DistributedDataParallel. If parameters are frozen later, the wrapper waits for
+their gradients, and the second forward pass raises an error.
 """
 
 import torch

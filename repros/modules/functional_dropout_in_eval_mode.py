@@ -32,7 +32,7 @@ A function does not know the mode of the module that calls it, and the training 
 torch.nn.functional.dropout is True by default (docs: torch.nn.functional.dropout). Calling
 nn.Dropout()(x) inside forward() has the same effect, because it creates a new layer in train mode
 (yangze0930/NTS-Net#14). Since scaled_dot_product_attention() has no training argument, set its
-dropout_p to 0 in eval mode. The call dropout(x, self.training) passes the mode as p, and returns
+dropout_p to 0 in eval mode. The call dropout(x, self.training) passes the mode as p, so it returns
 zeros in train mode.
 """
 

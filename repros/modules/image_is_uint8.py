@@ -41,12 +41,12 @@ uint8 (docs: torchvision.io.read_image).
 
 The weights are float32, and no layer converts its input. The message depends on the layer. On the
 CPU, a convolution without a bias expects Byte but finds Float (pytorch#64145). A Linear reports the
-same or, in newer releases, that mat1 and mat2 are Byte and Float. Under autocast, which does not
-convert integers either, the message names BFloat16 or Half instead of Float, and the corrected line
-is still right. For a model in another dtype, convert the quotient to that dtype.
+same or, in newer releases, that mat1 and mat2 are Byte and Float. Autocast does not convert
+integers either. Under autocast, the message names BFloat16 or Half instead of Float, and the
+corrected line is still right. For a model in another dtype, convert the quotient to that dtype.
 
-Calling float() alone, as is often advised, removes the error, but the values are then between 0 and
-255. A model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
+The common advice is to call only float(). This removes the error, but the values are then between 0
+and 255. A model that was trained on ToTensor() images has seen values between 0 and 1 (docs:
 torchvision.transforms.ToTensor). Here the convolution's output is 255 times too large. Divide only
 once: ToTensor() divides a uint8 image, but not a float image. Arrays from PIL or cv2 also need
 permute(2, 0, 1), and cv2's channels are blue, green and red.

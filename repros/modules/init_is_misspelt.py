@@ -24,9 +24,9 @@
 # ///
 """Python accepts the class, but print(model) shows no layers, and the optimizer raises an error.
 
-Python calls __init__, with two underscores on each side, and finds Module's __init__, so the method
-called _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7). If _init_ has arguments, Net(3)
-raises a TypeError: __init__() takes 1 positional argument.
+Python calls __init__, with two underscores on each side, and finds only Module's __init__. The
+method named _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7). If _init_ has arguments,
+Net(3) raises a TypeError: __init__() takes 1 positional argument.
 """
 
 import torch

@@ -27,11 +27,12 @@
 
 The in-place ReLU writes its output into x (docs: torch.nn.ReLU), and the sum reads x afterwards,
 whatever the order of the terms (rosinality/vq-vae-2-pytorch#60). If x is a batch of data, the data
-change as well. Only an in-place layer that gets x itself matters: after a Linear, a convolution or
-BatchNorm, an in-place layer is harmless. Identity, Flatten and, in eval mode, Dropout pass x on, so
-an in-place ReLU after them also changes it. LeakyReLU, ELU and Dropout with inplace=True do the
-same. Autograd raises an error only if x is a leaf that requires a gradient, or if another layer's
-backward pass needs the overwritten x, such as a tanh before the block.
+change as well. Only an in-place layer that gets x itself causes the failure: after a Linear, a
+convolution or BatchNorm, an in-place layer is harmless. Identity, Flatten and, in eval mode,
+Dropout pass x on, so an in-place ReLU after them also changes x. LeakyReLU, ELU and Dropout with
+inplace=True cause the failure too. Autograd raises an error only in two cases: x is a leaf that
+requires a gradient, or the backward pass of another layer, such as a tanh before the block, needs
+the overwritten x.
 """
 
 import torch

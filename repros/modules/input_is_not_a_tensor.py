@@ -33,18 +33,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""For a convolution, the message lists seven types (polo5/LDEQ_RwR#5). Only the first type is the
-input's type. The types between exclamation marks suggest that the weight, the stride and the
-padding are wrong too, but they are correct.
+"""For a convolution, the message lists seven types (polo5/LDEQ_RwR#5), of which only the first is
+the input's type. The exclamation marks suggest that the weight, the stride and the padding have
+wrong types too, but these arguments are correct.
 
 No layer converts its input. By default, a DataLoader turns arrays into tensors, so an array usually
 comes from code that calls the model directly, such as a prediction for one sample. A batch of a
 TensorDataset is a list of tensors, even if it contains only one tensor: unpack it, as in x, y =
 batch. Other lists of tensors need torch.stack() or, for feature maps of different sizes
 (open-mmlab/mmdetection#4561), a loop: as_tensor() rejects them, or drops the dimensions of
-one-element tensors. as_tensor() can also share an array's memory, and an in-place layer then
-changes the array. Indices for an Embedding need dtype=torch.int64. An image from cv2 or PIL must
-also become float values between 0 and 1 in the order [1, channels, height, width], and needs copy()
+one-element tensors. The result of as_tensor() can also share an array's memory, so an in-place
+layer changes the array. Indices for an Embedding need dtype=torch.int64. Convert an image from cv2
+or PIL to float values between 0 and 1 in the order [1, channels, height, width], and call copy()
 after image[:, :, ::-1].
 """
 

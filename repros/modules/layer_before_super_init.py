@@ -28,12 +28,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The traceback ends in torch's __setattr__, called from the line of __init__ that creates a layer.
+"""The traceback ends in torch's __setattr__, which is called by the line of __init__ that creates a
+layer.
 
 The dictionaries in which layers are registered are created by Module.__init__()
 (torch/nn/modules/module.py), so super().__init__() has to come first. This call is easily forgotten
-(Genentech/gReLU#188), and the generated __init__() of a dataclass never makes it. If a mixin comes
-before Module and does not call super().__init__() itself, the call does not reach Module either.
+(Genentech/gReLU#188), and the generated __init__() of a dataclass does not contain it. If a mixin
+comes before Module, and its own __init__() does not call super().__init__(), the call does not
+reach Module either.
 """
 
 import torch

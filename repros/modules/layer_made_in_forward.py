@@ -35,15 +35,16 @@
 """The loss stays high although the other layers learn, and parameters() does not yield the layer's
 weights.
 
-Each call to forward() makes a layer, draws its weights, and discards the layer. The optimizer got
-its parameters before the first call, and only from attributes that __init__() set. The same applies
-to an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and to self.head =
+Each call to forward() makes a layer, draws its weights, and discards the layer. The optimizer gets
+its parameters before the first call, from attributes that __init__() has set. The same applies to
+an nn.Parameter made in forward() (leaderj1001/Stand-Alone-Self-Attention#2), and to self.head =
 torch.nn.Linear(8, 4) in forward(). In the latter case, parameters() yields the layer's weights
 after the first call, but the next call replaces the layer. Layers without weights may be made in
 forward(), but Dropout and BatchNorm are then always in train mode (see
 modules/functional_dropout_in_eval_mode). If __init__() cannot know the input size, let it create a
-torch.nn.LazyLinear(4), and call the model once before the optimizer is created. On another device,
-the call raises an error, because the new layer is on the CPU; .to(x.device) only hides the mistake.
+torch.nn.LazyLinear(4), and call the model once before the optimizer is created. If the model is on
+another device, the call raises an error, because the new layer is on the CPU. Calling .to(x.device)
+on the layer only hides the mistake.
 """
 
 import torch

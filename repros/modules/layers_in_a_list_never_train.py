@@ -26,10 +26,10 @@
 """The loss falls because the layers outside the list learn. If all layers are in the list, the
 optimizer raises an error instead, because it gets no parameters.
 
-A module registers the modules that are assigned to it, but a list is not a module (pytorch#59925),
-so parameters(), to(), state_dict() and eval() do not reach into the list (pytorch#1053). If the
-model was moved by to(device) or double(), its forward pass therefore raises an error. Otherwise the
-model fails silently. Layers that you add to the optimizer by hand do train.
+A module registers the modules that are assigned to it, but a list is not a module (pytorch#59925).
+The methods parameters(), to(), state_dict() and eval() therefore do not reach the layers in it
+(pytorch#1053). If to(device) or double() was called on the model, its forward pass raises an error.
+Otherwise the model fails silently. Layers that you add to the optimizer by hand do train.
 
 A module does not register a dict either, but it does register a torch.nn.ModuleDict. Its keys have
 to be strings without a dot, and cannot be the name of a method, such as "train". Layers in a local

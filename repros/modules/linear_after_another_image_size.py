@@ -39,13 +39,14 @@
 """The first Linear after the convolutions raises an error, although training on images of the old
 size worked.
 
-Its in_features is the number of channels times the height and width of the features, which grow
-with the image (in steps, after a stride or pooling). Pooling with AdaptiveAvgPool2d() to the
-original height and width, here 4 x 4, leaves features of that size unchanged (docs:
-torch.nn.AdaptiveAvgPool2d). A view() with -1 as the batch size raises no error if the sizes divide
-evenly, but turns one sample into several rows (qijiezhao/pseudo-3d-pytorch#28). On MPS the pooling
-may raise an error if one size does not divide the other (pytorch#143864). On CUDA its backward pass
-raises an error under use_deterministic_algorithms(True) (docs: torch.use_deterministic_algorithms).
+The in_features of this layer is the number of channels times the height and the width of the
+features. Height and width grow with the image (in steps, after a stride or pooling). Pooling with
+AdaptiveAvgPool2d() to the original height and width, here 4 x 4, leaves features of that size
+unchanged (docs: torch.nn.AdaptiveAvgPool2d). A view() with -1 as the batch size raises no error if
+the sizes divide evenly, but turns one sample into several rows (qijiezhao/pseudo-3d-pytorch#28). On
+MPS the pooling may raise an error if one size does not divide the other (pytorch#143864). On CUDA
+its backward pass raises an error under use_deterministic_algorithms(True) (docs:
+torch.use_deterministic_algorithms).
 """
 
 import torch

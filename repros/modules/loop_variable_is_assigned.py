@@ -23,13 +23,14 @@
 """The loop runs without an error, and the model computes the same as before.
 
 An assignment gives the name to another tensor and leaves the tensor in the model as it is. The same
-holds for parameter = parameter * mask, parameter = torch.zeros_like(parameter) and any other
-expression that makes a new tensor (YU1ut/MixMatch-pytorch#23). copy_() changes the values in place,
-so the optimizer, tied weights and views still refer to the tensor. Do not write parameter.data =
-mean.data: both models would share one tensor afterwards. zip() stops at the end of the shorter
-model without an error. Buffers, such as the statistics of BatchNorm, need a loop over buffers(), or
-model.load_state_dict(ema.state_dict()), which copies both. The model's own weights are lost: to
-evaluate ema during training, call ema instead.
+applies to parameter = parameter * mask, parameter = torch.zeros_like(parameter) and any other
+expression that creates a new tensor (YU1ut/MixMatch-pytorch#23). By contrast, copy_() changes the
+values in place, so the optimizer, tied weights and views still refer to the same tensor. Do not
+write parameter.data = mean.data: both models would share one tensor afterwards. If one model is
+shorter, zip() stops at its end without an error. Buffers, such as the statistics of BatchNorm, need
+a second loop over buffers(). Alternatively, model.load_state_dict(ema.state_dict()) copies
+parameters and buffers. The corrected code overwrites the model's own weights: to evaluate `ema`
+during training, call `ema` instead.
 """
 
 import torch

@@ -24,14 +24,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The output of print(model) shows all the layers, or their number in newer releases. The
-state_dict has an entry for each layer, but there is only one weight.
+state_dict has an entry for each layer too. However, there is only one weight.
 
 A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and parameters() yields
-a shared parameter once. The layer is also shared by Sequential(*[layer] * n), extend(),
-ModuleDict(dict.fromkeys(names, layer)) and [layer for _ in range(n)], which creates no layer.
-Copies made with copy.deepcopy(), which torch.nn.TransformerEncoder also uses, start with equal
-weights but are not tied. Weights saved from tied layers load into the new layers, but the state of
-their optimizer does not, because it has fewer parameters.
+a shared parameter once. A layer is also shared in Sequential(*[layer] * n), extend(),
+ModuleDict(dict.fromkeys(names, layer)) and [layer for _ in range(n)], all of which create no new
+layer. Copies that are made with copy.deepcopy(), as in torch.nn.TransformerEncoder, start with
+equal weights but are not tied. Weights that were saved from tied layers load into the new layers.
+The state of the old optimizer does not, because it is for fewer parameters.
 """
 
 from torch.nn import Linear, ModuleList

@@ -22,12 +22,13 @@
 # when = "the layer between is not meant as a bottleneck"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""More or wider layers do not lower the loss: XOR stays at 0.25, the loss of a constant.
+"""More or wider layers do not lower the loss. For XOR, the loss stays at 0.25, the loss of a
+constant.
 
-W2 (W1 x + b1) + b2 is linear in x, so one layer can compute it (nutonomy/nuscenes-devkit#728).
-Convolutions, average pooling, Dropout, and BatchNorm in eval mode are linear too, and do not
-replace an activation. Do not add an activation after the last layer (see
-modules/relu_behind_the_last_layer). In a Sequential, each activation shifts the indices of the
+The function W2 (W1 x + b1) + b2 is linear in x, so one layer can compute it
+(nutonomy/nuscenes-devkit#728). Convolutions, average pooling, Dropout, and BatchNorm in eval mode
+are linear too, so they do not replace an activation. Do not add an activation after the last layer
+(see modules/relu_behind_the_last_layer). In a Sequential, each activation shifts the indices of the
 layers after it, so a checkpoint of the old model has different keys.
 """
 

@@ -25,7 +25,7 @@ cosines.
 
 The default is dim=1 (docs: torch.nn.functional.normalize). Dimension 1 is the last dimension of a
 matrix [batch, features], so the same line works until the input gets a third dimension. The length
-of a vector then depends on the number of tokens and on the other tokens, including padding.
+of each vector then depends on the number of tokens, and on the other tokens, including padding.
 cosine_similarity() and CosineSimilarity have the same default (facebookresearch/WMReward#11). If
 the features come second, as in images [batch, channels, height, width], dim=1 is right. A model
 that was trained with the wrong line needs new training.

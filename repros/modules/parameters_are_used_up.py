@@ -28,10 +28,10 @@
 # ///
 """The program counts the parameters, but the optimizer then reports an empty list.
 
-The iterators that filter() and parameters() return yield each item only once. A sum, a first loop
-(pytorch#110357) or an optimizer that reads the parameters before its base class does
-(YanaiEliyahu/AdasOptimizer#2) leaves nothing for a second reader. An optimizer with two groups
-silently accepts the empty group, and clip_grad_norm_() clips nothing.
+The iterators that filter() and parameters() return yield each item only once. After a sum or a
+first loop (pytorch#110357), nothing is left for a second reader. The same happens if an optimizer
+reads the parameters before its base class does (YanaiEliyahu/AdasOptimizer#2). An optimizer with
+two groups silently accepts an empty group. With an empty iterator, clip_grad_norm_() clips nothing.
 """
 
 import torch

@@ -31,9 +31,9 @@ neither. In ligerlac/torchlogix#22, a trained model lost its random wiring and i
 saved before the buffer existed lacks its key, so load that file once with strict=False. Because
 half() also casts floating-point buffers, give a counter an integer dtype. A buffer that has grown,
 such as a memory bank, loads only into a buffer of the same size. DistributedDataParallel copies the
-buffers of rank 0 to the other ranks before a forward pass, unless broadcast_buffers=False is passed
-or the previous forward pass ran in no_sync() or no_grad(). On 1.13 and 2.3, two forward passes
-before a backward pass then raise an error if autograd has saved a buffer.
+buffers of rank 0 to the other ranks before a forward pass, unless broadcast_buffers is False or the
+previous forward pass ran in no_sync() or no_grad(). If autograd has saved a buffer, two forward
+passes before one backward pass then raise an error on 1.13 and 2.3.
 """
 
 import torch

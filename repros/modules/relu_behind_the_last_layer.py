@@ -23,17 +23,18 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One initialization learns, and the next predicts 0 forever (jvargasmu/population_estimation#68).
+"""With one initialization, the model learns, but with another, it always predicts 0
+(jvargasmu/population_estimation#68).
 
 If a ReLU's input is negative, the gradient is 0. A last layer that happens to give negative numbers
 for all inputs therefore gets no gradient (ProteomicsML/ProteomicsML#203). In this reproducer the
 256 outputs of a Linear act as 256 initializations of one output, and the inputs are 1 and 2. With
 inputs around 0, few or no outputs are dead, because some inputs give a positive output.
 
-The output of softplus() is positive too, and its gradient shrinks gradually instead of being 0. If
-its input is below -10 with SGD, or -25 with Adam, hardly any gradient is left. With inputs of 100,
-most initializations reach such values, so scale the inputs. Without an activation, the prediction
-may be negative.
+The output of softplus() is positive too, but for a negative input, its gradient shrinks gradually
+instead of being 0. If the input is below -10 with SGD, or below -25 with Adam, hardly any gradient
+is left. With inputs of 100, most initializations reach such values, so scale the inputs. Without an
+activation, the prediction may be negative.
 """
 
 import torch

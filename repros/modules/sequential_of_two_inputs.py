@@ -31,14 +31,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The error counts self, so "takes 2" means one input. Sequential raises it even if
-every layer inside accepts two (pytorch#65676).
+"""The message counts self, so "takes 2" means one input. Sequential raises the error even if every
+layer in it accepts two inputs (pytorch#65676).
 
 Sequential.forward() has one parameter, and passes each layer's output to the next layer
-(torch/nn/modules/container.py). A second input that is passed by name is an "unexpected keyword
-argument". A proposal to accept several inputs was closed (pytorch#22012). A ModuleList numbers its
-layers like a Sequential, so a checkpoint's keys do not change. If the layers have names, from an
-OrderedDict or add_module(), use a ModuleDict instead, and loop over its values().
+(torch/nn/modules/container.py). If the second input is passed by name, the message says "unexpected
+keyword argument". A proposal to accept several inputs was closed (pytorch#22012). A ModuleList
+numbers its layers like a Sequential, so a checkpoint's keys do not change. If the layers have
+names, from an OrderedDict or add_module(), use a ModuleDict instead, and loop over its values().
 
 If another class is named in front of forward(), look at its signature: the caller passes more than
 the class accepts. In the corrected loop, call layers that do not need the mask as layer(x). Pass a

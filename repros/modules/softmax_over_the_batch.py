@@ -26,12 +26,12 @@
 # ///
 """A sample's probabilities do not sum to one, and depend on the other samples in the batch.
 
-A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). Using dim=0 is right for
-a single sample without a batch dimension, which is often where such code comes from
+A softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). For a single sample
+without a batch dimension, dim=0 is right, and code with dim=0 was often written for such samples
 (DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last dimension
-of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width] the classes are
-dim=1. In attention scores of shape [batch, time, 1], the time is dim=1. Along a dimension of size
-one, a softmax gives 1 everywhere, so a single logit per sample needs sigmoid().
+of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width], use dim=1 for
+the classes. In attention scores of shape [batch, time, 1], use dim=1 for the time. Along a
+dimension of size one, a softmax gives 1 everywhere, so a single logit per sample needs sigmoid().
 """
 
 import torch

@@ -36,10 +36,10 @@
 """torch issues a warning, and the weights are normalized over the samples of the batch.
 
 The implicit dim is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
-(torch/nn/functional.py). For [batch, classes] the implicit dim is right, so the warning is easily
+(torch/nn/functional.py). For [batch, classes], the implicit dim is right, so the warning is easily
 ignored. In motokimura/capsnet_pytorch#1, the implicit dim led to a softmax over the wrong
-dimension. If the implicit dim is right, such as 1 for the classes of [batch, classes, height,
-width], write that dimension instead of -1.
+dimension. If the implicit dim is right, but not the last, write it instead of -1: for the classes
+of [batch, classes, height, width], write 1.
 
 If the last dimension has size 1, a softmax over it makes every weight 1, so energies of shape
 [batch, steps, 1] need dim=1. The coupling coefficients of capsules, of shape [1, inputs, outputs,

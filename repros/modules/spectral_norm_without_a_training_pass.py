@@ -27,11 +27,11 @@ The function estimates the largest singular value by a power iteration, which on
 train mode runs (torch/nn/utils/spectral_norm.py). Until then, its vectors are random, and the
 estimate is far too small. The function of the same name in torch.nn.utils.parametrizations runs 15
 iterations when it is applied (docs: torch.nn.utils.parametrizations.spectral_norm). Each forward
-pass in train mode improves the old function's estimate: after ten, this layer's norm is about 1.
-Saving the whole module with torch.save() raises an error, so save its state_dict(). Initialize the
-weight before the call, because torch.nn.init does not reach the weight later. The state_dict() has
-different keys, so load old checkpoints with the old function, which normalizes with a trained
-model's vectors.
+pass in train mode improves the old function's estimate: after ten passes, this layer's norm is
+about 1. With the new function, torch.save() of the whole module raises an error, so save its
+state_dict(). Initialize the weight before the call, because torch.nn.init does not reach the weight
+later. The new function's state_dict() has different keys, so load old checkpoints with the old
+function, which normalizes with a trained model's vectors.
 """
 
 import torch

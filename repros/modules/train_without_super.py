@@ -29,8 +29,9 @@
 
 eval() calls self.train(False), and Module.train() sets the mode of the module and of all modules in
 it (torch/nn/modules/module.py). An override that sets only its own module's mode leaves the others
-unchanged. norm.eval() freezes only the statistics: for the norm's weight and bias, call
-requires_grad_(False). The override must also return self: otherwise, model = model.eval() is None.
+unchanged. Calling norm.eval() freezes only the statistics. To freeze the norm's weight and bias
+too, call requires_grad_(False). The override must also return self: otherwise, after model =
+model.eval(), model is None.
 """
 
 import torch

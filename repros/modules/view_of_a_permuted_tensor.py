@@ -37,11 +37,11 @@ new release (pytorch/examples#836).
 
 A view() never copies, so the new shape must be compatible with the tensor's strides (docs:
 torch.Tensor.view), which transpose() has swapped. In contrast, reshape() copies if necessary, so an
-in-place change to its result may not reach x. The same error occurs for the features of a
-convolution over permuted images, and for a slice, as in x[:, :2].view(-1). A view() that merges no
-dimensions works. Using view() or reshape() instead of the transpose, as in
-jeya-maria-jose/TransWeather#2, raises no error, but returns the elements in a different order
-because it does not move the axes.
+in-place change to its result may not reach x. The features of a convolution over permuted images
+cause the same error, as does a slice, for example in x[:, :2].view(-1). A view() that merges no
+dimensions works. Do not replace the transpose with view() or reshape(), as in
+jeya-maria-jose/TransWeather#2. This raises no error, but returns the elements in a different order,
+because the axes are not moved.
 """
 
 import torch
