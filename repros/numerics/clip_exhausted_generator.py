@@ -42,9 +42,9 @@ The iterator may come from filter() (PixArt-alpha/PixArt-alpha#160) or directly 
 which is a generator (pytorch#148259). Newer releases warn about an exhausted generator
 (pytorch#151529), but not about filter(), map() or itertools.chain(), because they check only for
 types.GeneratorType (torch/nn/utils/clip_grad.py). If you unfreeze layers later, add their
-parameters to the list, or they stay unclipped. Passing error_if_nonfinite=True does not detect the
-failure, because 0 is finite. With such an iterator, clip_grad_value_() clips nothing on 1.13
-either; on 2.3 and 2.15 it fails with "Expected !nested_tensorlist[0].empty() to be true".
+parameters to the list: otherwise, they stay unclipped. Passing error_if_nonfinite=True does not
+detect the failure, because 0 is finite. With such an iterator, clip_grad_value_() clips nothing on
+1.13 either; on 2.3 and 2.15 it fails with "Expected !nested_tensorlist[0].empty() to be true".
 """
 
 import warnings

@@ -56,12 +56,12 @@
 On the CPU, clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
 torch.linalg.vector_norm() in later releases (torch/nn/utils/clip_grad.py). Neither had a kernel for
 sparse tensors until vector_norm() got one (pytorch#185309). The function that 1.13 called,
-torch.norm(), supports sparse tensors (amzn/pecos#288 went back to torch.norm()). But 1.13 only
-returns the norm and does not shorten the gradient, and norm_type=inf raises an error there too. On
-every release up to 2.15, clip_grad_value_() raises an error.
+torch.norm(), supports sparse tensors (amzn/pecos#288 went back to torch.norm()). However, in 1.13
+clip_grad_norm_() only returns the norm and does not shorten the gradient. With norm_type=inf, it
+raises an error there too. On every release up to 2.15, clip_grad_value_() raises an error.
 
-SparseAdam does not accept dense gradients. With the corrected code, use Adam instead, whose moments
-then decay for every row in each step.
+The corrected code makes the gradients dense. SparseAdam does not accept dense gradients, so use
+Adam instead, whose moments then decay for every row in each step.
 """
 
 import torch

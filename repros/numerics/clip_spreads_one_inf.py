@@ -36,9 +36,9 @@
 # choice = "Use the fix, which passes over the gradients once and accepts sparse and empty ones; use the lines without it if you cannot add a file and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is finite and one gradient is inf; after clip_grad_norm_() that gradient is NaN and all
+"""The loss is finite and one gradient is inf. After clip_grad_norm_(), that gradient is NaN and all
 others are 0. If all gradients are finite but large (1e20), all of them become 0 with the default
-norm_type of 2, and the step ignores the batch.
+norm_type of 2, so the batch has no effect on the step.
 
 The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is NaN
 (torch/nn/utils/clip_grad.py). The norm of finite gradients is inf if their squares overflow. With
@@ -46,12 +46,13 @@ error_if_nonfinite=True an error is raised. This setting became the default, but
 reverted (pytorch#53843, pytorch#55169).
 
 A step with an infinite gradient has to be skipped. If the largest gradient is finite and above both
-1 and max_norm, the corrected code first divides all gradients by largest / max(max_norm, 1). This
-keeps their direction and leaves a norm of at least max_norm to clip. Without max(), the divisor
-itself is inf if max_norm is below 1 and the largest gradient is near the limit of its dtype. In
-float16, gradients soon reach this limit. In the corrected code, clip_grad_norm_() returns the norm
-of the divided gradients. In float16 this norm is inf above 65504, for example for 200000 equal
-gradients with a max_norm of 1000. On 1.13, clamp() does not accept float16 on the CPU.
+1 and max_norm, the corrected code first divides all gradients by largest / max(max_norm, 1). After
+this, their direction is the same, and their norm is still at least max_norm, so they can be
+clipped. Without max(), the divisor itself is inf if max_norm is below 1 and the largest gradient is
+near the limit of its dtype. In float16, gradients soon reach this limit. In the corrected code,
+clip_grad_norm_() returns the norm of the divided gradients. In float16 this norm is inf above
+65504, for example for 200000 equal gradients with a max_norm of 1000. On 1.13, clamp() does not
+accept float16 on the CPU.
 """
 
 import torch

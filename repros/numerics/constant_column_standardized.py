@@ -37,14 +37,15 @@
 is 0, and 0 / 0 is nan in every row (fastai/fastai#889). One such column spoils a linear layer's
 output.
 
-A trial run also fails if a column happens to be constant in the chosen subset (fastai/fastai#889).
-The mean of a constant 0.1 is rounded, so subtracting the mean leaves a small remainder instead of
-0. Often 1e-8 is added to the deviation, but dividing the remainder by 1e-8 makes it large again.
-Dividing it by 0 gives inf, so the loss is inf instead of nan. In a tensor with only this column,
-the deviation is itself about 1e-8, so a test for 0 does not detect it. For a constant 1.7e9, such
-as a timestamp, the remainder is 128, so replacing the deviation by 1 is not enough. The corrected
-code therefore uses a constant column's value as its mean. A column of 0.1 in which one value
-differs in its last bit does not count as constant, and its values become -31.
+If a column happens to be constant in the subset that is chosen for a trial run, this run fails too
+(fastai/fastai#889). The mean of a constant 0.1 is rounded, so subtracting the mean leaves a small
+remainder instead of 0. Often 1e-8 is added to the deviation, but dividing the remainder by 1e-8
+makes it large again. Dividing it by 0 gives inf, so the loss is inf instead of nan. In a tensor
+with only this column, the deviation is itself about 1e-8, so a test for 0 does not detect it. For a
+constant 1.7e9, such as a timestamp, the remainder is 128, so replacing the deviation by 1 is not
+enough. The corrected code therefore uses a constant column's value as its mean. If one value in a
+column of 0.1 differs in its last bit, the column does not count as constant, and its values become
+-31.
 """
 
 import torch

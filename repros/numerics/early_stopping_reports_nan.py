@@ -21,11 +21,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the cause is that of numerics/best_state_is_an_alias, in a longer story"
 # ///
-"""A run whose loss became NaN stops normally, because `nan < best` is False, but the "best" model
-that it restores predicts nan.
+"""Because `nan < best` is False, a run whose loss became NaN stops normally. However, the "best"
+model that it restores predicts nan.
 
-The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so the NaN also
-corrupts the saved state. With a copy (control), the restored model is intact.
+The saved state refers to the live weights (docs: torch.nn.Module.state_dict), so the NaN corrupts
+it too. With a copy (control), the restored model is intact.
 """
 
 import copy

@@ -28,16 +28,16 @@
 # when = "the logits of one sample differ by more than about 100 (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84): a model that becomes certain of
-one class ends the training.
+"""0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84). If the model becomes certain of
+one class, training therefore ends in nan.
 
-xlogy() counts 0 * log(0) as 0 and has been proposed as a fix (huggingface/trl#7224). It fixes the
-value, but its gradient at 0 is inf, which the softmax turns into nan.
+The function xlogy() treats 0 * log(0) as 0 and has been proposed as a fix (huggingface/trl#7224).
+It fixes the value, but its gradient at 0 is inf, which the softmax turns into nan.
 
-With log_softmax() the logs are finite wherever the logits are, unless two logits differ by more
-than the largest number of the dtype. A logit of -inf, as written by a mask, would give 0 * -inf
-there too (huggingface/trl#7221, OpenBMB/ModelCenter#14). The corrected lines therefore keep a
-probability of 0 out of the product. (A row that is fully masked stays nan.)
+With log_softmax(), the log of each finite logit is finite, unless two logits differ by more than
+the largest number of the dtype. With a logit of -inf, which a mask can write, the product would be
+0 * -inf there too (huggingface/trl#7221, OpenBMB/ModelCenter#14). The corrected lines therefore
+keep a probability of 0 out of the product. (A row that is fully masked stays nan.)
 
 Some probabilities do not come from a softmax, such as a mean over the batch when computing mutual
 information. For these, -(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite

@@ -41,10 +41,10 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""With fused=True, a weight is updated with another weight's gradient if the strides of the
-parameter and its gradient differ, as they do for a convolution after channels_last images. With
-fused=False, or a copy in the parameter's layout (control), the step is right. Fused Adam, AdamW and
-Adagrad fail too.
+"""If the strides of a parameter and its gradient differ, fused=True updates weights with the
+gradients of other weights. The strides differ, for example, for a convolution after channels_last
+images. With fused=False, or with a copy in the parameter's layout (control), the step is right.
+Fused Adam, AdamW and Adagrad fail too.
 
 The kernel makes a contiguous copy of the gradient, but ignores the copy and walks over the memory
 of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient its
@@ -54,14 +54,14 @@ layout "is not an error" (torch/csrc/autograd/functions/accumulate_grad.h). On C
 rejects such a gradient (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does
 (pytorch#106951; not measured here).
 
-The kernel walks over the optimizer's state in the same way. Momentum and averages that were made or
-loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and the
-corrected lines do not change that. Convert the model before the first step. State that is loaded
-from a model with a different layout needs torch.empty_like(parameter).copy_(...) too.
+The kernel walks over the optimizer's state in the same way. If momentum and averages were made or
+loaded before model.to(memory_format=torch.channels_last), they then belong to other weights, and
+the corrected lines do not change that. Convert the model before the first step. If state is loaded
+from a model with a different layout, it needs torch.empty_like(parameter).copy_(...) too.
 
-The corrected lines need a parameter without gaps in memory. For a slice of a larger tensor, whose
-gradient always has different strides, a fused step on the CPU treats the whole memory as the
-parameter and overwrites the values between its elements.
+The corrected lines need a parameter without gaps in memory. The gradient of a slice of a larger
+tensor always has different strides. A fused step on the CPU then treats the whole memory as the
+parameter, and overwrites the values between its elements.
 """
 
 import torch

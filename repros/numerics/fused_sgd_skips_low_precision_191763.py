@@ -34,9 +34,9 @@ The vectorized part of the kernel never writes the parameter, so only the remain
 fill a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). A parameter shorter than a
 vector, such as a bias of 5, is therefore updated correctly. Without fused, weights in bfloat16 may
 also stay unchanged if a step is too small for the 8 bits of bfloat16, but that is a different
-failure. Parameters in float16 are skipped too, with or without momentum. Parameters in float32 and
-float64 are updated correctly (pytorch#191763), and fused Adam, AdamW and Adagrad do not have this
-bug.
+failure. Parameters in float16 are skipped as well, with or without momentum. Parameters in float32
+and float64 are updated correctly (pytorch#191763), and fused Adam, AdamW and Adagrad do not have
+this bug.
 
 Leave fused out instead of passing False, because fused=False also turns off the foreach loop that
 torch chooses for parameters on CUDA (torch/optim/sgd.py). When you resume, load_state_dict()

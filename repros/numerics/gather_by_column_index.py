@@ -22,12 +22,12 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
 # ///
-"""Instead of x[i, 0], gather() reads x[0, i]. With the same index as a transposed view, it returns
-the right elements (control; pytorch#105794).
+"""Instead of x[i, 0], gather() reads x[0, i]. If the same index is a transposed view, gather()
+returns the right elements (control; pytorch#105794).
 
 An index of shape (n, 1) was mistaken for an index that is expanded along its last dimension
-(pytorch#99709), so gather() used the fast path for expanded indices. This path was new in 2.0 and
-exists only in builds with OpenMP (can_use_expanded_index_path() in
+(pytorch#99709). For this reason, gather() used the fast path for expanded indices. This path was
+new in 2.0 and exists only in builds with OpenMP (can_use_expanded_index_path() in
 aten/src/ATen/native/TensorAdvancedIndexing.h, aten/src/ATen/native/cpu/radix_sort.h).
 """
 

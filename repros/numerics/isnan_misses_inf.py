@@ -37,18 +37,18 @@
 """The loss is inf, and because isnan(inf) is False, the check passes, the step runs and the weight
 becomes -inf.
 
-For both inf and NaN, isfinite() is False (docs: torch.isfinite), and a NaN detector was changed to
-isfinite() for that reason (inferno-pytorch/inferno#119). But the step uses the gradients, not the
-loss. Checking only the loss, even with isfinite(), misses an inf from an earlier accumulated batch
-or from another rank. It also misses a finite loss whose gradient is not finite, such as a square
-root at 0.
+For both inf and NaN, isfinite() is False (docs: torch.isfinite). For that reason, a NaN detector
+was changed to isfinite() (inferno-pytorch/inferno#119). However, the step uses the gradients, not
+the loss. Checking only the loss, even with isfinite(), misses an inf from an earlier accumulated
+batch or from another rank. It also misses a finite loss whose gradient is not finite, as for a
+square root at 0.
 
-The corrected code protects only the weights. When the step is skipped, a BatchNorm has already
-added an infinite input to its running statistics, and skipping the step does not undo this. A
-finite gradient whose square overflows, such as 1e22, also passes the check. From then on, the
-second moment of Adam, RMSprop or Adagrad is inf, and the weight stops changing. Calling
-clip_grad_value_() between the check and the step prevents that. Before the check, it would turn an
-inf into a finite gradient and hide it.
+The corrected code protects only the weights. A BatchNorm adds an infinite input to its running
+statistics before the check, and skipping the step does not undo this. A finite gradient whose
+square overflows, such as 1e22, also passes the check. From then on, the second moment of Adam,
+RMSprop or Adagrad is inf, and the weight stops changing. Calling clip_grad_value_() between the
+check and the step prevents this. Before the check, the call would turn an inf into a finite
+gradient and hide it.
 """
 
 import torch

@@ -27,18 +27,18 @@
 # when = "the logits of one sample differ by more than about 88 (11 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""If the logits of one sample are far apart, the softmax rounds the label's probability to 0, so
-the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620). The gradient is already nan if
+"""If the logits of one sample are far apart, the softmax rounds the label's probability to 0. The
+log is then -inf, and the gradient is inf * 0 = nan (pytorch#1620). The gradient is already nan if
 the logits differ by 89, or by 12 in float16, although the loss is still finite.
 
 The function log_softmax() never computes the probability (docs: torch.nn.functional.log_softmax).
-The usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). In float32 this makes the loss
-finite, but the gradient is 0 where it should be largest. In float16, 1e-8 is 0, and the loss stays
-inf.
+The usual advice is to add 1e-8 inside the log (NVIDIA/apex#358). In float32, this makes the loss
+finite, but the gradient is 0 for exactly the samples that should have the largest gradient. In
+float16, 1e-8 is 0, and the loss stays inf.
 
-The loss stays inf if the label's own logit is -inf, for example because of a mask. In a focal loss,
-compute logp with log_softmax() and p = logp.exp(). If gamma is below 1, the gradient of (1 - p) **
-gamma is itself nan where p is 1.
+If the label's own logit is -inf, for example because of a mask, the loss is still inf. In a focal
+loss, compute logp with log_softmax() and p = logp.exp(). If gamma is below 1, the gradient of (1 -
+p) ** gamma is nan where p is 1.
 """
 
 import torch

@@ -24,15 +24,15 @@
 """The logsumexp over a language model's vocabulary is inf if the logits are nearly equal.
 
 The implementation, logsumexp_out_impl, subtracts the maximum and sums the exponentials into the
-result (aten/src/ATen/native/ReduceOps.cpp), whose dtype is float16. There, a sum of 65519 ones is
-rounded to the largest number, 65504, and a sum of 65520 ones to inf. The logarithm, 11.2, would
+result (aten/src/ATen/native/ReduceOps.cpp), whose dtype is float16. In float16, a sum of 65519 ones
+is rounded to the largest number, 65504, and a sum of 65520 ones to inf. The logarithm, 11.2, would
 fit. The gradient is zero, so a penalty on the logsumexp, such as a z-loss, trains nothing. The mean
 of float16 values overflowed in the same way (pytorch#91597). CUDA was not measured. bfloat16 has
 the range of float32.
 
-For these logits, log_softmax() returns -inf and the cross entropy is inf (on 2.3, it raises an
-error for float16 instead), so pass x.float() there too. For a z-loss, compute the square in
-float32, because even with few logits the square of 256 overflows. Also scale the loss, because a
+For these logits, log_softmax() returns -inf and the cross entropy is inf, so pass x.float() there
+too. On 2.3, the cross entropy raises an error for float16 instead. For a z-loss, compute the square
+in float32, because even with few logits the square of 256 overflows. Also scale the loss, because a
 small gradient spread over 70000 logits is rounded to 0 in float16.
 """
 

@@ -46,9 +46,9 @@ before it. The loss must still be checked in case a label is NaN. To repair a po
 reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
 DistributedDataParallel, all ranks have to skip the step together.
 
-The corrected code detects only bad inputs. The statistics also become bad for a finite x if a layer
-before the BatchNorm overflows, or if the square of an x of 1e20 overflows in running_var. To detect
-this, check the buffers for inf and NaN after the forward pass.
+The corrected code detects only bad inputs. For a finite x, the statistics also become bad if a
+layer before the BatchNorm overflows, or if a square overflows in running_var, as for an x of 1e20.
+To detect this, check the buffers for inf and NaN after the forward pass.
 """
 
 import torch

@@ -49,8 +49,8 @@ fail. Both copies of the optimizer's state are needed. state_dict() refers to th
 on torch 2.1 and later load_state_dict() keeps the tensors that it is given. Without the second
 copy, training would write into the saved tensors, and a second restore would bring back nothing.
 The learning rate is restored as well. If the scheduler is not restored, StepLR and ExponentialLR
-continue from the restored rate, LambdaLR and OneCycleLR return to their curve at their next step,
-and CosineAnnealingLR follows neither. The saved state dates from before the loop, and each restore
+continue from the restored rate. LambdaLR and OneCycleLR return to their curve at their next step,
+and CosineAnnealingLR does neither. The saved state dates from before the loop, so each restore
 loses all steps since then: save a new state after some good steps.
 """
 

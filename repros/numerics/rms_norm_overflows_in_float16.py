@@ -23,7 +23,8 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4,<2.6", cuda = ">=2.4,<2.6" }
 # ///
-"""Rows that RMSNorm should scale to 1 become 0 as soon as one activation reaches 256.
+"""RMSNorm should scale each row to a mean square of 1. As soon as one activation reaches 256,
+however, its row becomes 0.
 
 On every device, rms_norm() computed the squares in the dtype of the input
 (aten/src/ATen/native/layer_norm.cpp, pytorch#134106), but the square of 300 is above 65504, the

@@ -26,9 +26,9 @@ The kernel sums the values in `scalar_t initial_value`, which is bfloat16
 (aten/src/ATen/native/SegmentReduce.cpp). In bfloat16, 256 + 1 is 256, so the sum of the segment is
 256 and the mean is 256 / 4096. In float16 the sum stops at 2048, so the mean is 1/2. The "sum"
 reduction fails in the same way. The sums, and possibly the counts, of index_reduce() are in
-bfloat16 too (pytorch#139242). Over 4096 rows of a column of ones, index_reduce() also gives a mean
-of 1/16 on 2.3 and later. On 1.13 and 2.0 the mean is 1, because the count stops growing together
-with the sum.
+bfloat16 too (pytorch#139242). For a column of 4096 ones, index_reduce() also gives a mean of 1/16
+on 2.3 and later. On 1.13 and 2.0, the mean is 1, because the count stops growing together with the
+sum.
 """
 
 import torch

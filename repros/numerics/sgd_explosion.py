@@ -36,14 +36,15 @@
 """A linear regression trained with SGD on features between -500 and 500 ends in NaN, but not if the
 same features are normalized (control).
 
-Features this large make the squared error huge, and each step overshoots. The usual advice is to
-normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and standard
-deviation. With one deviation for all columns, a small feature next to a large one stays small, and
-nothing is learned from it. Targets in the thousands have the same effect on a two-layer network,
-however small its features are. If hundreds of columns rise and fall together, their steps add up,
-so this kind of data also needs a smaller lr. Small batches need a smaller lr too if a column has a
-few outliers, or is 1 in only one row of a thousand, because a single standardized value of 30
-overshoots. Incomes, for example, have outliers, but their logarithm trains well.
+Because the features are so large, the squared error is huge, and each step overshoots. The usual
+advice is to normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and
+standard deviation. With one standard deviation for all columns, a small feature next to a large
+feature stays small, and the model learns nothing from it. Targets in the thousands have the same
+effect on a two-layer network, however small its features are. If hundreds of columns rise and fall
+together, their steps add up, so this kind of data also needs a smaller lr. If a column has a few
+outliers, or is 1 in only one row of a thousand, small batches need a smaller lr too: a single
+standardized value of 30 overshoots. Incomes, for example, have outliers, but training on their
+logarithm works well.
 """
 
 import torch

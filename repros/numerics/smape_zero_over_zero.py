@@ -25,14 +25,14 @@
 # when = "prediction and target are both 0 in one row"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The metric is nan although predictions and targets are finite. In a row where both are 0, |p - t|
-/ (|p| + |t|) is 0/0, which makes the mean over all rows nan.
+"""The metric is nan although predictions and targets are finite. If both are 0 in one row, |p - t|
+/ (|p| + |t|) is 0/0 there, so the mean over all rows is nan.
 
 The prediction for such a row is exact, and other libraries have fixed this by counting the row as 0
 (uber/causalml#1050, unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with a nonzero
-prediction gives inf, which the corrected code does not fix. In float16 a sum above 65504 is inf,
-and its row counts as 0, so pass float32 tensors to this code. In float32, the gradient can still be
-nan or inf if the sum is below 6e-39, for example with softplus(-90) and a target of 0.
+prediction gives inf, which the corrected code does not fix. In float16, a sum above 65504 is inf,
+and its row counts as 0, so pass float32 tensors to this code. In float32, if the sum is below
+6e-39, for example with softplus(-90) and a target of 0, the gradient can still be nan or inf.
 """
 
 import torch

@@ -37,16 +37,16 @@
 # when = "a sum of squares is exactly 0"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A distance of 0 has a NaN gradient, because the derivative of sqrt at 0 is inf, the derivative of
-the square is 0, and their product is NaN (pytorch#2421). The square root of a mean, as in RMSE,
-fails in the same way.
+"""A distance of 0 has a NaN gradient: the derivative of sqrt at 0 is inf, the derivative of the
+square is 0, and their product is NaN (pytorch#2421). The square root of a mean, as in RMSE, fails
+in the same way.
 
 At 0, vector_norm() defines the gradient as 0, as norm() has done since the 2017 report, while
-pow(2).sum().sqrt() gives NaN (pytorch#2775). But the second derivative of vector_norm() at 0 is
-NaN, which breaks a gradient penalty; with the corrected code, both derivatives are finite. This
+pow(2).sum().sqrt() gives NaN (pytorch#2775). However, the second derivative of vector_norm() at 0
+is NaN, which breaks a gradient penalty. With the corrected code, both derivatives are finite. This
 code treats a square that underflows as 0, for example the square of 1e-23 in float32 or of 1e-4 in
-float16. A NaN distance stays NaN. The mask squared > 0 would turn it into 0, and the loss would be
-finite although the gradient is NaN.
+float16. A NaN distance stays NaN. The mask squared > 0 would turn a NaN distance into 0, so the
+loss would be finite although the gradient is NaN.
 
 Clipping is sometimes recommended against these NaNs (TFboys-lzz/MPSCL#2), but does not remove them.
 """

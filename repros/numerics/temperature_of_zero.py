@@ -34,15 +34,17 @@
 """A language model generates text at temperature 0.8, but fails at 0, where people expect the most
 likely token (karpathy/nanoGPT#738).
 
-logits / 0 is inf or -inf, the softmax of inf is inf / inf, which is NaN, and multinomial() rejects
-NaN (docs: torch.multinomial). On CUDA the error can be a device-side assertion (pytorch#7014). In
-the limit of low temperatures, all probability is on the largest logit, so argmax() is right.
+The quotient logits / 0 is inf or -inf. The softmax of inf is inf / inf, which is NaN, and
+multinomial() rejects NaN (docs: torch.multinomial). On CUDA the error can be a device-side
+assertion (pytorch#7014). In the limit of low temperatures, all probability is on the largest logit,
+so argmax() is right.
 
-If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. A nan
-or inf comes from a float16 overflow or from broken weights, and -inf means that every token of the
-row is masked. Individual tokens may be masked with -inf. The corrected code needs the same
-temperature for all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270, works in float32.
-In float16 the quotient exceeds 65504, so it is inf again (compare vllm-project/vllm#1623).
+If the error occurs at an ordinary temperature, print logits.amax(dim=-1) before the division. A
+value of nan or inf comes from a float16 overflow or from broken weights, and -inf means that every
+token of the row is masked. It is fine to mask some of the tokens with -inf. The corrected code
+needs the same temperature for all rows. Adding 1e-9 to the temperature, as in suno-ai/bark#270,
+works in float32. In float16 the quotient exceeds 65504, so it is inf again (compare
+vllm-project/vllm#1623).
 """
 
 import torch

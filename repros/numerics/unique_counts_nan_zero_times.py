@@ -20,7 +20,7 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The counts of unique() omit NaN: each NaN is listed among the values, but with a count of 0.
+"""The values that unique() returns include each NaN, but the count of each NaN is 0.
 
 The kernel looked the counts up in a hash map, where a NaN is never found because it is not equal to
 itself (pytorch#94886). The sorting kernel counts NaN correctly (pytorch#107846, reverted before 2.2

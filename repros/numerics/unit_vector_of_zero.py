@@ -26,17 +26,17 @@
 # when = "a vector is zero"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A row of zeros, from an unknown word (huggingface/sentence-transformers#625) or after a ReLU
-(CorentinJ/Real-Time-Voice-Cloning#678), becomes 0 / 0.
+"""A row of zeros becomes 0 / 0. It can come from an unknown word
+(huggingface/sentence-transformers#625) or from a ReLU (CorentinJ/Real-Time-Voice-Cloning#678).
 
-The answer in huggingface/sentence-transformers#625, torch.nn.functional.normalize(), divides by at
-least 1e-12. This fixes the value, which is enough if x is not trained. The gradient of such a row
-is divided by 1e-12 as well: one step of SGD then destroys the weights that produced the row. In
-float16, 1e-12 is 0, so the value is nan again.
+The answer in huggingface/sentence-transformers#625 is torch.nn.functional.normalize(), which
+divides by at least 1e-12. This fixes the value, which is enough if x is not trained. However, the
+gradient of a row of zeros is divided by 1e-12 as well, so one step of SGD destroys the weights that
+produced the row. In float16, 1e-12 is 0, so the value is nan again.
 
-The corrected code also treats a vector as zero if its squares underflow, below 1e-23 in float32,
-for which x / norm gave inf. The second derivative for a zero row is nan, so a gradient penalty has
-to omit such rows.
+The corrected code also treats a vector as zero if its squares underflow, as they do below 1e-23 in
+float32. For such vectors, x / norm gave inf. The second derivative for a row of zeros is nan, so a
+gradient penalty has to omit such rows.
 """
 
 import torch

@@ -24,15 +24,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss stops at ln(number of classes) if the classes are balanced, and the input no longer
+"""If the classes are balanced, the loss stops at ln(number of classes), and the input no longer
 matters.
 
-The gradient of a weight is proportional to its input, so features around 50 cause long steps. A
-step that is too long makes the input of a ReLU negative for every row, and then the ReLU has no
+The gradient of a weight is proportional to its input, so features around 50 cause long steps. After
+a step that is too long, the input of a ReLU is negative for every row. The ReLU then has no
 gradient and never recovers. If some units survive, the accuracy varies between runs. Compute the
 mean and the deviation once from all training rows, use them for the other rows too, and save them
-with the model. The mean of a batch of one row would turn the row into zeros. In a regression, the
-loss explodes first and ends in NaN (see numerics/sgd_explosion) or at the variance of the targets.
+with the model. In a batch of one row, subtracting the mean of the batch would turn the row into
+zeros. In a regression, the loss explodes first and ends in NaN (see numerics/sgd_explosion) or at
+the variance of the targets.
 """
 
 import torch

@@ -36,13 +36,13 @@
 # ///
 """The loss is finite, but the gradient is NaN where torch.where() chose the other branch.
 
-The unselected branch gets a gradient of 0, which becomes 0 * inf = NaN in the backward pass of log.
-The reason is that autograd does not distinguish "no gradient" from "zero gradient" (pytorch#52248).
-The gradient is NaN only if the derivative of the branch is infinite or NaN. For example, the
-gradient of x.log() alone is NaN at 0, but 0 at -2, although x.log() is NaN there. The gradient of
-x.sqrt() is NaN at both points. Users also try nan_to_num() on the result, but its gradient is NaN
-as well; this is expected (pytorch#94700). The fix is to replace the *input* of the branch, in each
-place where it is used (control).
+Autograd does not distinguish "no gradient" from "zero gradient" (pytorch#52248). The unselected
+branch therefore gets a gradient of 0, which becomes 0 * inf = NaN in the backward pass of log. The
+gradient is NaN only if the derivative of the branch is infinite or NaN. For example, the gradient
+of x.log() alone is NaN at 0, but 0 at -2, although x.log() is NaN there. The gradient of x.sqrt()
+is NaN at both points. Users also try nan_to_num() on the result, but its gradient is NaN as well;
+this is expected (pytorch#94700). The fix is to replace the *input* of the branch, in each place
+where it is used (control).
 """
 
 import torch

@@ -29,12 +29,12 @@
 Adagrad was the only optimizer that created its state in the constructor (pytorch#53692), so a group
 that was added later had no state. Now step() creates missing state (torch/optim/adagrad.py). In the
 corrected code, another Adagrad over the same parameters creates the state. If the first Adagrad has
-an initial_accumulator_value, pass the same value to the second Adagrad.
+an initial_accumulator_value, pass the same value to the other Adagrad.
 
-The same message has two other causes, which this code does not fix: a loaded state that lacks the
-parameter, and a new parameter that replaces an old one in param_groups.
+The same message has two other causes, which this code does not fix. The loaded state may lack the
+parameter, or a new parameter may have replaced an old one in param_groups.
 
-Passing a frozen layer to the optimizer from the start also avoids the KeyError. But
+Passing a frozen layer to the optimizer from the start also avoids the KeyError. However,
 DistributedDataParallel ignores a layer that was frozen when the model was wrapped, so the ranks
 drift apart once the layer is unfrozen.
 """

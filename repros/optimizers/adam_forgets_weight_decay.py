@@ -33,9 +33,10 @@ shrinks the weight itself (pytorch#21250), by lr * weight_decay per step. With l
 weight_decay of 1e-4, which is common for Adam, this is only 0.01% in 1000 steps, so choose a new
 weight_decay.
 
-AdamW's decay must be larger than the weight's rounding error. A float32 weight does not shrink if
-lr * weight_decay is 1e-8, and a bfloat16 weight does not shrink if this product is 1e-3. A weight
-with zero gradients is the opposite case: Adam shrinks it by lr per step, far more than AdamW does.
+AdamW's decay must be larger than the weight's rounding error. If lr * weight_decay is 1e-8, a
+float32 weight does not shrink. A bfloat16 weight does not shrink even if this product is 1e-3. For
+a weight with zero gradients, the opposite is true: Adam shrinks it by lr per step, far more than
+AdamW does.
 """
 
 import torch

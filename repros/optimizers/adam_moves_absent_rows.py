@@ -20,15 +20,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A token occurs in one batch, but its row then moves in every step, although its gradient is zero.
+"""Even if a token occurs in only one batch, its row then moves in every step, although the row's
+gradient is zero.
 
 An Embedding's gradient is dense by default: zero in the rows of absent tokens. Adam, like SGD with
 momentum, updates all rows with their running averages, which decay only slowly. AdamW also decays
 the absent rows. With sparse=True, the gradient contains only the rows of the batch, and SparseAdam
 updates only those rows (docs: torch.optim.SparseAdam). SparseAdam accepts only sparse gradients and
-has no weight decay, so give all other parameters to a separate optimizer. It rejects an embedding
-that is also the weight of a Linear, whose gradient is dense. clip_grad_value_() rejects sparse
-gradients, and in newer releases clip_grad_norm_() does too (see
+has no weight decay, so give all other parameters to a separate optimizer. If a Linear shares the
+embedding's weight, the gradient is dense, so SparseAdam rejects it. clip_grad_value_() rejects
+sparse gradients, and in newer releases clip_grad_norm_() does too (see
 numerics/clip_rejects_sparse_gradients). For most models, moving absent rows is harmless. A
 padding_idx row of zeros does not move.
 """

@@ -24,8 +24,8 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.4", cuda = ">=2.0,<2.4" }
 # ///
-"""From the second step on, the weights differ from the weights with foreach=False. If lr * lambd is
-below 1, the step size is too small at first and too large later.
+"""From the second step on, the weights differ from those with foreach=False. If lr * lambd is below
+1, the step size is too small at first and too large later.
 
 The step size is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
 implementation raised only t to the power of alpha (pytorch#125440). Release 2.0 also made foreach

@@ -33,12 +33,12 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A single warning at the start says "in future, this will cause an error", and each step on the
-CPU updates the tied weight twice. With plain SGD, the weight moves twice as far, and with Adam
-about twice as far. With a momentum of 0.9, it has moved almost three times as far after ten steps.
-With RMSprop and Adagrad, the first step is 1.4 times as large or more.
+CPU updates the tied weight twice. With plain SGD, the weight moves exactly twice as far, and with
+Adam about twice as far. With a momentum of 0.9, it has moved almost three times as far after ten
+steps. With RMSprop and Adagrad, the first step is 1.4 times as large or more.
 
-A parameter that is repeated across groups causes an error (pytorch#40967). Within a group,
-repetition was also meant to be an error, but this was changed to a warning because it broke a
+If two groups contain the same parameter, an error is raised (pytorch#40967). A repetition within a
+group was also meant to be an error. This error was changed to a warning because it broke a
 library's tests (pytorch#41597).
 
 The optimizer in the corrected code cannot load a checkpoint from an optimizer that held the weight

@@ -25,10 +25,10 @@
 # ///
 """The first step raises a TypeError inside torch.optim.
 
-maximize negates the gradients with a foreach operator, which returns a tuple; 2.2 then replaced the
-complex tensors of this tuple in place (pytorch#118160). AdamW, Adagrad, Adamax and Adadelta did the
-same (pytorch#118160). On CUDA, where foreach is the default, the error also occurs without
-foreach=True (torch/optim/optimizer.py; not measured).
+With maximize=True, a foreach operator negates the gradients and returns a tuple. In 2.2, the
+optimizer then tried to replace the complex tensors of this tuple in place (pytorch#118160). AdamW,
+Adagrad, Adamax and Adadelta did the same (pytorch#118160). On CUDA, where foreach is the default,
+the error also occurs without foreach=True (torch/optim/optimizer.py; not measured).
 
 Loading a checkpoint that was made with foreach=True sets foreach=True again: afterwards, write
 group["foreach"] = False for each group in optimizer.param_groups.

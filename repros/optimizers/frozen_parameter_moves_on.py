@@ -24,14 +24,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The frozen layer still changes slightly with every step, because it still has its old gradient or
-a gradient of zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740,
+"""The frozen layer still changes slightly with every step. It still has its old gradient or a
+gradient of zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740,
 torch/optim/sgd.py).
 
 With a gradient of zeros, the layer is changed by momentum (as here), by weight decay
-(iamwangyabin/S-Prompts#2), and by Adam. It is not changed by SGD without momentum and weight decay,
-or by RMSprop without momentum. With set_to_none=False, which was the default before torch 2.0,
-zero_grad() writes zeros; since then it removes the gradients by default (docs:
+(iamwangyabin/S-Prompts#2), and by Adam. SGD without momentum and weight decay does not change the
+layer, and neither does RMSprop without momentum. With set_to_none=False, the default before torch
+2.0, zero_grad() writes zeros. Since 2.0, it removes the gradients by default (docs:
 torch.optim.Optimizer.zero_grad). The layer also changes if its gradients are never cleared, for
 example because the code clears only parameters that require a gradient.
 

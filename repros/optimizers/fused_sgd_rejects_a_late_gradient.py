@@ -19,8 +19,8 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""A TypeError occurs in the first step() after a frozen layer has been unfrozen, or a head or an
-expert has been used for the first time.
+"""A TypeError occurs in the first step() after a frozen layer has been unfrozen. It also occurs
+after a head or an expert has been used for the first time.
 
 The momentum buffers are created only if no parameter with a gradient has a buffer yet. Otherwise,
 _fused_sgd passes None as the new parameter's buffer to torch._fused_sgd_(), which accepts only
@@ -28,7 +28,7 @@ tensors (torch/optim/sgd.py). The error occurs before any kernel runs, so CUDA s
 same way (not measured).
 
 Nesterov momentum, dampening and weight decay make no difference. SGD works without momentum, with
-foreach=True, or with neither foreach nor fused, and so do fused Adam, AdamW and Adagrad. To keep
+foreach=True, or with neither foreach nor fused. Fused Adam, AdamW and Adagrad work too. To keep
 fused=True, put the parameters that start training at the same time into a separate group (control).
 
 Loading a checkpoint that was saved with fused=True sets fused=True again, and the error returns.

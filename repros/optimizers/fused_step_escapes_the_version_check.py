@@ -30,13 +30,13 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""The second gradient belongs to neither the old nor the new weights, and no error is raised.
+"""The second gradient is right for neither the old nor the new weights, but no error is raised.
 
 The backward pass of every Linear except the first reads the layer's weight, which the step has
 changed since the forward pass. In-place operations increment the version of a tensor, except
-through .data, and backward() raises an error if the version of a saved tensor differs from its
-version in the forward pass (docs: autograd mechanics, in-place correctness checks). Adam, AdamW,
-SGD and Adagrad with fused=True change parameters without incrementing their versions. Without
+through .data. If the version of a saved tensor differs from its version in the forward pass,
+backward() raises an error (docs: autograd mechanics, in-place correctness checks). Adam, AdamW, SGD
+and Adagrad with fused=True change parameters without incrementing their versions. Without
 fused=True, the same code raises the error of autograd/step_between_two_backwards, which also shows
 the order for a GAN. Other code that compares p._version, such as a cache of processed weights,
 misses the step too.

@@ -41,11 +41,11 @@
 The generator's loss flows through the discriminator, so its backward() leaves gradients in the
 discriminator too. Calling g_optimizer.zero_grad() clears only the generator's gradients
 (Lightning-AI/pytorch-lightning#591), and the next d_loss.backward() adds to the gradients of the
-discriminator. If detach() is missing and g_loss uses new fakes, the generator gets the gradients of
-d_loss in the same way. Call zero_grad() before each backward(), as in the corrected code. This code
-does not accumulate gradients over batches: to do this, call discriminator.requires_grad_(False)
-before g_loss is computed and requires_grad_(True) after its backward()
-(FoundationVision/OmniTokenizer#15).
+discriminator. If detach() is missing, and g_loss uses new fakes, the generator gets the gradients
+of d_loss in the same way. Call zero_grad() before each backward(), as in the corrected code. This
+code does not accumulate gradients over batches. For accumulation, call
+discriminator.requires_grad_(False) before g_loss is computed, and requires_grad_(True) after its
+backward() (FoundationVision/OmniTokenizer#15).
 """
 
 import torch

@@ -21,12 +21,12 @@
 # ///
 """One step of LBFGS can evaluate the model many more times than max_eval allows.
 
-The line search limits its own evaluations to max_ls, 25 by default, and step() did not tell it how
-many evaluations max_eval still allowed (torch/optim/lbfgs.py, pytorch#91581). The step therefore
-exceeds the limit by the evaluations of its last line search. The excess is large with a small lr,
-as here, and small if the line searches are short.
+The line search limits its own evaluations to max_ls, 25 by default. However, step() did not tell
+the line search how many evaluations max_eval still allowed (torch/optim/lbfgs.py, pytorch#91581).
+The step therefore exceeds max_eval by the evaluations of its last line search. The excess is large
+with a small lr, as here, and small if the line searches are short.
 
-Since the fix, the step sometimes still exceeds the limit by one, for example on Rosenbrock's
+Since the fix, the step sometimes still exceeds max_eval by one, for example on Rosenbrock's
 function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2 evaluations of this
 function, with and without a line search.
 """

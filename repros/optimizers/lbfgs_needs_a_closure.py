@@ -35,17 +35,17 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first step raises a TypeError, because LBFGS evaluates the loss at several points in one step
-and needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the
-message. In the corrected code, step() returns the loss at the first point, before the step. Clip
+and needs a function for this (docs: torch.optim). In Python before 3.10, the message lacks
+"LBFGS.". In the corrected code, step() returns the loss at the first point, before the step. Clip
 gradients inside the closure. LBFGS accepts only one parameter group. The loss has to be the same
 function at every point, so do not use dropout, and use all the data as one batch in every step. In
 a loop over mini-batches, this code diverges without a line search: the loss of a small network went
 from 0.6 to over a million in five epochs. BatchNorm counts each evaluation, often 20 per step, as a
 batch. An enabled GradScaler rejects closures, so train without it.
 
-A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. But
-the loss is then the same at every point, so LBFGS stops after one step of gradient descent, far
-from the minimum. With a real closure, it reaches the minimum at once.
+A closure that returns a loss that is already computed (NeuroDiffGym/neurodiffeq#83) avoids the
+error. However, the loss is then the same at every point, so LBFGS stops after one step of gradient
+descent, far from the minimum. With a real closure, it reaches the minimum at once.
 """
 
 import torch

@@ -26,14 +26,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file says lr: 1e-4, which looks like a number. YAML 1.1 requires a dot in a number with an
-exponent, as in 1.0e-4, and its parsers return 1e-4 as a string (hiyouga/LlamaFactory#4014,
+"""The file says lr: 1e-4, which looks like a number. In YAML 1.1, a number with an exponent needs a
+dot, as in 1.0e-4, so its parsers return 1e-4 as a string (hiyouga/LlamaFactory#4014,
 huggingface/trl#1450). The optimizer's range check is the first code to fail
-(funcwj/deep-clustering#3). The check in SGD says that '<' is not supported between 'str' and
-'float' (torch/optim/sgd.py), and the check in SparseAdam names '<' too. LBFGS on 1.13 and 2.3 has
-no check, and fails in step(). A weight_decay, momentum or eps that is a string raises the same
-text: convert every number in the file, not only the rate. A string in a parameter group passes the
-check, and raises a TypeError with a different text in step().
+(funcwj/deep-clustering#3). In SGD, its message says that '<' is not supported between 'str' and
+'float' (torch/optim/sgd.py). The message of SparseAdam names '<' too. On 1.13 and 2.3, LBFGS has no
+check and fails in step(). If weight_decay, momentum or eps is a string, the message is the same:
+convert every number in the file, not only the rate. A string in a parameter group passes the check,
+but then causes a TypeError with a different text in step().
 """
 
 import traceback

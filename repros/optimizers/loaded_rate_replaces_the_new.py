@@ -30,11 +30,11 @@ load_state_dict() restores them all (docs: torch.optim.Optimizer.load_state_dict
 set the options that should change in each group. If the groups have different rates, set each rate.
 
 A scheduler such as LambdaLR returns to the old rate, because it computes the rates from the groups'
-initial_lr, which is loaded too if a scheduler set it. For a new schedule, call
+initial_lr. If a scheduler had set initial_lr, this value is loaded too. For a new schedule, call
 group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. To continue a
-schedule, create the scheduler and load its state before the loop, and then set scheduler.base_lrs
-to the new rates, because loading restores the old ones. In the other order, LinearLR and ConstantLR
-multiply the new rate by their factor for good. OneCycleLR keeps its old rates in either order.
+schedule, create the scheduler and load its state before the loop. Then set scheduler.base_lrs to
+the new rates, because loading restores the old rates. In the other order, LinearLR and ConstantLR
+permanently multiply the new rate by their factor. OneCycleLR keeps its old rates in either order.
 """
 
 import torch

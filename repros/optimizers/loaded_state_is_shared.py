@@ -27,14 +27,15 @@
 # choice = "Use the lines without the fix if both optimizers hold models of the same shape; use the fix if the state may not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""A step of one optimizer changes the momentum of the other optimizer whose state it has loaded.
+"""If one optimizer has loaded another optimizer's state, a step of one changes the momentum of the
+other.
 
 state_dict() returns the state's own tensors. Up to 2.0, load_state_dict() made a deep copy of these
 tensors. To save memory, it now copies only the dictionary (pytorch#106082). Despite its docstring,
-"Make a deep copy of value", _cast() returns the tensor itself if its dtype and device are already
-right (torch/optim/optimizer.py, pytorch#196083). The step counter of Adam is shared even if the
-dtype differs. A checkpoint that went through torch.save() is safe (pytorch#196083), but only the
-first time: two optimizers that load the same dictionary from torch.load() share its tensors.
+"Make a deep copy of value", _cast() returns the tensor itself if the tensor's dtype and device are
+already right (torch/optim/optimizer.py, pytorch#196083). The step counter of Adam is shared even if
+the dtype differs. A checkpoint that went through torch.save() is safe (pytorch#196083), but only
+the first time: two optimizers that load the same dictionary from torch.load() share its tensors.
 
 If the optimizer that the state comes from continues to train, copy the state as soon as you save
 it. By the time it is loaded, it has already changed, even before 2.1.

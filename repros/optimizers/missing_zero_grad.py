@@ -30,7 +30,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Each step silently uses the sum of all gradients so far. On a parabola, SGD oscillates around the
-minimum forever, and with a momentum of 0.9 the weight grows to inf. A small network may still learn
+minimum forever. With a momentum of 0.9, the weight grows to inf. A small network may still learn
 with SGD alone.
 
 To let users add up losses, backward() adds to .grad, and step() does not clear it. Users have asked

@@ -26,20 +26,21 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message names the type of the element that is not a tensor, and this type tells you what to
-change.
+"""The message names the type of the element that is not a tensor. The necessary change depends on
+this type.
 
 An optimizer reads its argument once, without looking into its elements (torch/optim/optimizer.py).
 For a layer (lezcano/geotorch#7), take its parameters(). Module.parameters is a generator inside a
 list (EternalEvan/FlowIE#11), and needs an asterisk, as in the corrected line. If the message names
 str, the argument was a dictionary, whose elements are its keys (pytorch#48778). A parameter group,
 {"params": ...}, belongs in a list. Other dictionaries need values(), except a state_dict(): its
-values are detached tensors, which never receive a gradient. A tuple comes from named_parameters()
-on releases that do not accept names (zju-bmi-lab/SpikingNeRF#5).
+values are detached tensors, which never receive a gradient. If the message names a tuple,
+named_parameters() was passed on a release that does not accept names (zju-bmi-lab/SpikingNeRF#5).
 
 For two learning rates, pass [{"params": backbone.parameters(), "lr": 0.01}, {"params":
-head.parameters()}] and lr=0.1, which then applies to the head. List a parameter that both share
-only once: a duplicate within one list only causes a warning, and SGD then takes its step twice.
+head.parameters()}] and lr=0.1, which then applies to the head. If both share a parameter, list it
+only once: a duplicate within one list only causes a warning, and SGD then applies the parameter's
+step twice.
 """
 
 import torch

@@ -28,11 +28,11 @@
 """Weight decay pulls the norms' weights toward 0, although a second group should exempt them.
 
 These names come from BERT. Other models call their norms ln_f or layer_norm
-(huggingface/transformers#42754, deepspeedai/DeepSpeedExamples#755), TransformerEncoderLayer calls
-them norm1 and norm2, and in a Sequential they have only a number. The reverse happens too: "bn" in
-a name also finds a layer called subnet. Usually, biases and norm weights have one dimension, and
-weights that should decay have two or more, whatever their names. A LayerNorm over several
-dimensions, the bias_k and bias_v of MultiheadAttention and the weight_g of weight_norm() have more
+(huggingface/transformers#42754, deepspeedai/DeepSpeedExamples#755). TransformerEncoderLayer calls
+them norm1 and norm2, and in a Sequential, they have only a number. Conversely, "bn" also matches
+the name of a layer called subnet. Usually, biases and norm weights have one dimension, and weights
+that should decay have two or more, whatever their names. The weight of a LayerNorm over several
+dimensions, bias_k and bias_v of MultiheadAttention, and weight_g of weight_norm() have more
 dimensions, so they decay. With FullyShardedDataParallel all shards are flat, so nothing would
 decay. Other vectors, such as a learned scale, are exempt as well. An optimizer state that was saved
 with the old groups does not fit the new ones.

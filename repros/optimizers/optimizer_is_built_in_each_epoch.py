@@ -31,12 +31,12 @@
 # when = "the optimizer has momentum, as Adam does"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training works, but SGD with momentum starts each epoch as slowly as the first, and Adam starts
-each epoch with a step as large as the learning rate.
+"""Training works, but SGD with momentum starts each epoch as slowly as the first. Adam starts each
+epoch with a step that is as large as the learning rate.
 
 The momentum, and the averages and step count of Adam, belong to the optimizer object and not to the
-parameters, so a new object starts from zero. This often happens in a function that trains one epoch
-and builds its own optimizer: pass the optimizer to it. The fewer steps an epoch has, the more
+parameters, so a new object starts from zero. Often, a function that trains one epoch builds its own
+optimizer: pass the optimizer to this function instead. The fewer steps an epoch has, the more
 momentum is lost. SGD without momentum has no state and is not affected. A scheduler that was built
 with an earlier optimizer no longer changes the rate (see
 schedulers/scheduler_of_another_optimizer). To change the learning rate, set it in

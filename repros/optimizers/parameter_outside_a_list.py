@@ -33,11 +33,11 @@ An optimizer expects an iterable of parameters (docs: torch.optim). A tensor is 
 its elements are new tensors, not parameters, so the optimizer rejects it
 (torch/optim/optimizer.py).
 
-Iterating over the tensor, as list(prompt) or an asterisk does, gets past this check. The elements
-are results of an operation, so the next error is "can't optimize a non-leaf Tensor" (pytorch#4957),
-or "iteration over a 0-d tensor" for a single number. A plain tensor in the list needs
-requires_grad=True: without it, the optimizer accepts the tensor but never changes it. In a list of
-parameter groups, {"params": prompt} without an inner list is accepted.
+With list(prompt) or an asterisk, the optimizer gets the elements, which pass this check. Because
+they are results of an operation, the next error is "can't optimize a non-leaf Tensor"
+(pytorch#4957). For a single number, it is "iteration over a 0-d tensor". A plain tensor in the list
+needs requires_grad=True: without it, the optimizer accepts the tensor but never changes it. In a
+list of parameter groups, {"params": prompt} without an inner list is accepted.
 """
 
 import torch

@@ -35,7 +35,7 @@
 # ///
 """The loss does not fall, whatever the learning rate, because the optimizer holds the first model's
 parameters. If those parameters have no gradients, step() skips them (torch/optim/sgd.py). If they
-still have old gradients, step() keeps updating them.
+still have old gradients, step() continues to update them.
 
 A typical cause is a second notebook cell that builds the model again (spro/practical-pytorch#9). A
 copy of the model made with copy.deepcopy() also has new parameters, as does a model after

@@ -25,13 +25,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The optimizer rejects the tensor because it is the result of an operation. The leaf, which would
-receive the gradient, is not assigned to a variable.
+receive the gradient, has no name in the code.
 
 Indexing, taking a view or multiplying by 0.01 (pytorch#140469) makes a tensor a non-leaf, and so
 does .cuda() or .to() from the CPU to a device (vinsis/ternary-quantization#4,
 mazzzystar/randomCNN-voice-transfer#16). If .to() changes nothing, it returns the leaf. Call
 requires_grad_() last. The call to detach() is needed if the tensor comes out of a network. Without
-clone(), the optimizer writes into the original tensor if the image shares its memory.
+clone(), if the image shares the memory of the original tensor, the optimizer writes into this
+tensor.
 
 The weight of a layer with weight_norm(), a parametrization or pruning is also the result of an
 operation. For such a weight, the corrected code would train a copy that the layer does not read, so

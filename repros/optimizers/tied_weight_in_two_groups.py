@@ -25,8 +25,8 @@
 """Building the optimizer raises a ValueError, because a language model's head shares the weight of
 its embedding, and the parameters() of both layers include this weight (zhuhanqing/APOLLO#4).
 
-For the whole model, model.parameters() lists the weight only once (torch/nn/modules/module.py).
-Groups that are built per layer must also include it only once.
+For the whole model, model.parameters() lists the weight only once (torch/nn/modules/module.py). If
+the groups are built per layer, they must also include the weight only once.
 """
 
 import torch

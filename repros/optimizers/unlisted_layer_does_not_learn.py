@@ -38,8 +38,9 @@ this, because it trains only the parameters that it gets (torch/optim/optimizer.
 group sets weight_decay to 0, because AdamW decays by 0.01 by default.
 
 These groups contain only parameters that model.named_parameters() yields. Even with the corrected
-lines, the parameters of a second network, or of a loss that is a separate module, do not learn. The
-weights of norms and PReLU, and a bias of a module whose name contains "weight", decay here.
+lines, the parameters of a second network, or of a loss that is a separate module, do not learn.
+With these groups, the weights of norms and PReLU decay. If the name of a module contains "weight",
+its bias decays too.
 
 A state that was saved with one group does not load into two groups. Load it into an optimizer with
 the same group, and then pass the second group to add_param_group().

@@ -21,12 +21,13 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss does not change, and there is no error, because step() skips a parameter without a
-gradient (docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just removed the gradient.
-Before torch 2.0, and with set_to_none=False, the gradient is 0 instead, and only weight decay or
-the momentum of earlier steps changes the weights. If the gradient is None, the step() of a
-GradScaler fails (see amp/no_inf_checks_without_gradients). With accumulation, call zero_grad() once
-per step, not per backward() (see optimizers/zero_grad_in_every_micro_batch).
+"""The loss does not change, and no error is raised. The reason is that zero_grad() has just removed
+the gradients, and step() skips a parameter without a gradient (docs:
+torch.optim.Optimizer.zero_grad). Before torch 2.0, and with set_to_none=False, the gradients are 0
+instead, so only weight decay or the momentum of earlier steps changes the weights. If the gradient
+is None, the step() of a GradScaler fails (see amp/no_inf_checks_without_gradients). With
+accumulation, call zero_grad() once per step, not per backward() (see
+optimizers/zero_grad_in_every_micro_batch).
 """
 
 import torch
