@@ -24,7 +24,8 @@
 # choice = "Normally, use the line without the fix; use the fix to fill an existing tensor, such as a parameter"
 # affected = { cpu = "<2.12" }
 # ///
-"""Noise in bfloat16 has no tails, although about 47 of 100,000 normal numbers should be beyond 3.5.
+"""Noise in bfloat16 has no tails, although the absolute value of about 47 in 100,000 normal numbers
+should exceed 3.5.
 
 For 16 or more numbers, the CPU kernel drew uniform numbers in the dtype of the result and
 transformed them in this dtype. Now the kernel does both in float32 (normal_fill() in

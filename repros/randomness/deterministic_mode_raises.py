@@ -30,12 +30,12 @@
 # ///
 """The message names an operation whose result may depend on the order of the threads. The flag's
 purpose is to find these operations (docs: torch.use_deterministic_algorithms). Without accumulate,
-put_() is rejected on the CPU too, and so is max_unpool2d. Most of the other operations are rejected
-only on CUDA (same page). Replace the operation with one that has a deterministic kernel, run it on
-the CPU, or use another mode (nearest instead of bilinear).
+put_() raises the error on the CPU too, and so does max_unpool2d. Most of the other operations raise
+it only on CUDA (same page). Replace the operation with an operation that has a deterministic
+kernel, run it on the CPU, or use another mode (nearest instead of bilinear).
 
 The index of put_() refers to the flattened tensor, whereas index_put_() takes an index per
-dimension, so weight.index_put_((index,), rows) writes whole rows of a matrix.
+dimension. For example, weight.index_put_((index,), rows) writes whole rows of a matrix.
 
 The corrected code is only for put_(). If the weight is not contiguous, view(-1) raises an error. If
 CUDA asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.

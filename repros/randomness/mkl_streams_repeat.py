@@ -34,23 +34,24 @@
 # affected = { cpu = ">=2.0,<2.7" }
 # platform = "linux"
 # ///
-"""Whole random tensors repeat: a different state gives exactly the same noise, to the last digit.
+"""Whole random tensors repeat: from another state, a generator can draw exactly the same noise, to
+the last digit.
 
 From 2.0 on, each call uses a 32-bit number as the seed of a new MCG31 stream of MKL
 (aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603). Since 2.7, torch
 no longer uses MKL here (pytorch#146174). Two calls with the same seed return the same tensor,
-however long it is, and in float64 too. In a training run, two such calls are far apart. Here they
+whatever its length, and in float64 too. In a training run, two such calls are far apart. Here they
 are the first calls of two generators, whose seeds were chosen to show the failure. By contrast,
-torch.rand() draws one number per element (control). One in 2**24 of these numbers is 0. Noise of
-almost 0 in place of 0 would be far below all other noise and would select even a class of weight
-1e-20. The corrected code never returns a number above 16.64; exponential_() exceeds this bound for
-one number in 17 million. Builds without MKL, such as builds for ARM, do not use these streams (not
-measured).
+torch.rand() draws one number per element (control). One in 2**24 of these numbers is 0. If such a 0
+were replaced by noise of almost 0, this noise would be far below all other noise, and would select
+even a class with a weight of 1e-20. The corrected code never returns a number above 16.64, whereas
+exponential_() exceeds this bound for one number in 17 million. Builds without MKL, such as builds
+for ARM, do not use these streams (not measured).
 
 In 2.0 to 2.6, bernoulli_() and dropout repeat in the same way. On Intel CPUs, bernoulli_() used
-these streams before 2.0 too (pytorch#38558, not measured). The permutations of multinomial() also
-repeat, because it uses exponential_() for their order (pytorch#132395). Instead, (weights /
-noise).topk(count).indices draws count indices without replacement.
+these streams before 2.0 too (pytorch#38558, not measured). The permutations that multinomial()
+draws also repeat, because exponential_() determines their order (pytorch#132395). Instead, (weights
+/ noise).topk(count).indices draws `count` indices without replacement.
 """
 
 import torch

@@ -26,16 +26,17 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The model's weights and the shuffle are drawn from the same global generator
-(torch/utils/data/sampler.py), so a model that draws more weights leaves the generator in a
+(torch/utils/data/sampler.py). A model that draws more weights therefore leaves the generator in a
 different state. If the loader has its own generator, the order depends only on that generator's
-seed. Give random_split() its own generator too. A second torch.manual_seed() between the model and
-the loader would make the training noise repeat the random numbers used for the weights.
+seed. Give random_split() its own generator too. Do not call torch.manual_seed() again between the
+model and the loader: the training noise would then repeat the random numbers that the weights were
+drawn from.
 
-A WeightedRandomSampler accepts its own generator as well. Dropout, and augmentation with
-num_workers=0, still draw from the global generator, which a different model leaves in a different
-state. The initial weights of layers that are created after a new layer come from that generator
-too. An unused layer that is created first changes the results. An unused layer that is created last
-changes them only through later draws, such as dropout.
+A WeightedRandomSampler accepts its own generator as well. Dropout still draws from the global
+generator, and so does augmentation with num_workers=0. A different model leaves this generator in a
+different state. The initial weights of layers that are created after a new layer come from that
+generator too. An unused layer that is created first changes the results. An unused layer that is
+created last changes them only through later draws, such as dropout.
 """
 
 import torch

@@ -28,7 +28,8 @@ seed at the top of the script returns the generator to the start of epoch 0 (kar
 The generator's state belongs in the checkpoint. Here the loader has its own generator, and only
 this generator is restored (docs: torch.Generator). Dropout draws from the global generator, and so
 does the dataset if there are no workers (see checkpoints/resume_repeats_the_shuffle). If
-map_location moves the state to a GPU as well, set_state() rejects it, so cpu() is needed.
+map_location moves the generator's state to a GPU too, set_state() rejects this state, so cpu() is
+needed.
 
 With persistent_workers=True, a loader draws once more from its generator when it starts, so a
 resumed loader continues with a different order. Pass the generator to RandomSampler(rows,
@@ -36,9 +37,9 @@ generator=generator) instead, and pass this sampler to the loader. The workers t
 from the global generator, so restore its state too. Otherwise, their augmentation repeats after
 every restart.
 
-Two restarts from the same checkpoint start with the same rows, so save another checkpoint between
-them. With dropout, the weights differ from an uninterrupted run's weights, even with the corrected
-code.
+Two restarts from the same checkpoint start with the same rows, so save a new checkpoint between the
+restarts. With dropout, the weights differ from an uninterrupted run's weights, even with the
+corrected code.
 
 The corrected code is for a checkpoint between two epochs. After a checkpoint within an epoch, the
 epoch starts again in a new order and repeats rows that were already seen in the old order.

@@ -29,9 +29,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
 # ///
 """Seeding resets the generator to its start (docs: torch.Generator), so each step sees the first
-step's noise. Seed once, before the outermost loop. In a function that is called for each epoch,
-even the corrected code draws the same noise in each epoch. Calling torch.manual_seed() in the loop
-has the same effect on the global generator, and thus on dropout and shuffling. Evaluation code that
+step's noise. Seed once, before the outermost loop. If a function is called for each epoch, even the
+corrected code in it draws the same noise in each epoch. Calling torch.manual_seed() in the loop has
+the same effect on the global generator, and thus on dropout and shuffling. Evaluation code that
 sets a seed and is called from the loop has this effect too (huggingface/diffusers#7991). Give that
 code its own generator, or run it within torch.random.fork_rng(), which restores torch's generators
 but not the generators of random and NumPy.

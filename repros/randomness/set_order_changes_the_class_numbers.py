@@ -35,12 +35,12 @@ start (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect it.
 contains the weights of output 3, but not the class that output 3 stands for. Here this process is
 compared with two others, which use two fixed salts instead of random salts.
 
-Using sorted() alone is not enough, because it numbers only the names that a process happens to see:
-in {bird, cat, dog} the cat is 1, but in {cat, dog} it is 0. The corrected code therefore numbers
-the classes once and reads the numbers afterwards. If several machines train, let one of them number
-the classes for all. A resumed run must read the numbers too: with `training` true and fewer names,
-this code would silently number the classes again. For a NumPy array, use names.tolist(): if
-weights_only is True, torch.load() rejects a checkpoint with NumPy strings.
+Using only sorted() is not enough, because the numbers depend on the names that a process happens to
+see. In {bird, cat, dog}, the cat is 1, but in {cat, dog}, it is 0. The corrected code therefore
+numbers the classes once and reads the numbers afterwards. If several machines train, let one of
+them number the classes for all. A resumed run must read the numbers too: if `training` is true and
+there are fewer names, this code would silently number the classes again. For a NumPy array, use
+names.tolist(): if weights_only is True, torch.load() rejects a checkpoint with NumPy strings.
 
 The usual seeding function sets os.environ["PYTHONHASHSEED"] = "0" (pytorch#7068). In the script
 this is too late (Lightning-AI/pytorch-lightning#2156), because Python reads the variable only once,

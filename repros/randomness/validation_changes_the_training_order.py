@@ -28,10 +28,10 @@
 # when = "the number of validation rows or passes changes"
 # affected = { cpu = ">=1.13" }
 # ///
-"""Two runs with the same seed shuffle differently because one of them runs a validation in between.
-Every DataLoader iterator draws a base seed for its workers, even without shuffling and without
-workers. The iterator draws from the global generator unless the loader has its own generator
-(torch/utils/data/dataloader.py, pytorch#80119).
+"""Two runs with the same seed shuffle differently, because one of them validates between epochs and
+the other does not. Every DataLoader iterator draws a base seed for its workers, even without
+shuffling and without workers. The iterator draws from the global generator unless the loader has
+its own generator (torch/utils/data/dataloader.py, pytorch#80119).
 
 fork_rng() restores the generator, even if the dataset draws random numbers. With devices=[], only
 torch's CPU generator is restored, so list in `devices` the other devices on which the validation
@@ -39,7 +39,7 @@ draws. The modules random and numpy.random have their own generators. The valida
 same numbers that the training draws next, so the noise in the validation and the noise in the
 training are not independent. A separate generator for the training loader also keeps the order, but
 not the other draws. To look at a batch of the training data, use a separate DataLoader over the
-data. A loader with persistent_workers=True draws its base seed only once, and this draw would be
+data. With persistent_workers=True, a loader draws its base seed only once, and this draw would be
 inside fork_rng().
 """
 

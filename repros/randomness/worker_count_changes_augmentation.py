@@ -32,20 +32,19 @@
 # platform = "linux"
 # ///
 """The seed of worker i is the base seed of the epoch plus i (docs: torch.utils.data, Randomness in
-multi-process data loading), and the rows that it loads depend on the number of workers
-(pytorch#138989). The random numbers for a row are the same for any number of workers only if the
-seed comes with the row. A sampler runs in the main process, so it can draw new seeds for the rows
-in each epoch. The sampler uses its own generator, because persistent workers draw less from the
-shared generator. On several ranks, this sampler would give all rows to each rank. Draw the seeds in
-a DistributedSampler instead, from a generator that is seeded with the numbers of the run, the epoch
-and the rank.
+multi-process data loading). Which rows it loads depends on the number of workers (pytorch#138989).
+The random numbers for a row are the same for any number of workers only if the seed comes with the
+row. A sampler runs in the main process, so it can draw new seeds for the rows in each epoch. The
+sampler uses its own generator, because persistent workers draw less from the shared generator. On
+several ranks, this sampler would give all rows to each rank. Draw the seeds in a DistributedSampler
+instead, from a generator that is seeded with the numbers of the run, the epoch and the rank.
 
 Every loader over the dataset needs pairs, because plain indices cause a TypeError. A Subset causes
 a TypeError as well. Seeded shuffles the rows, so pass sampler=[(i, i) for i in range(len(dataset))]
 to a validation loader, which keeps their order.
 
-The results can still differ on another machine, because even sums over one thread and over two
-threads are rounded differently.
+On another machine, the results can still differ: for example, one thread and two threads round sums
+differently.
 
 The corrected code is for transforms that draw from torch. Other transforms need the seed itself, as
 in random.Random(seed) or numpy.random.default_rng(seed).

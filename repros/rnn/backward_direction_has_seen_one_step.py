@@ -24,14 +24,14 @@
 # when = "the layer is bidirectional"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""With one layer, half of the features depend on the last step alone, so the second direction adds
+"""With one layer, half of the features depend only on the last step, so the backward direction adds
 almost nothing. With several layers, the other steps reach this half only through the layers below.
 
 The backward direction starts at the last step, and output is in the order of the input, so its
 final state is at output[:, 0] (docs: torch.nn.LSTM). In the state h, the last two entries are the
 final states of the last layer, the forward and then the backward direction. For a GRU, write _, h =
 gru(x). With padding at the end, the backward direction starts in the padding: pass the result of
-pack_padded_sequence(), whose h holds the states at the real ends (see rnn/last_step_is_padding).
+pack_padded_sequence(), so that h holds the states at the real ends (see rnn/last_step_is_padding).
 """
 
 import torch

@@ -46,11 +46,10 @@
 # ///
 """On CUDA, backward() through an LSTM in eval mode raises an error (pytorch#5878).
 
-cuDNN saves the data for the backward pass only if the forward pass ran in training mode, and the
-backward pass checks the flag that was passed to the forward pass
-(aten/src/ATen/native/cudnn/RNN.cpp). Calling train() between the two passes is therefore too late
-(pytorch#37965). A GRU or an RNN raises the same error, because the check does not depend on the
-kind of layer (same file).
+cuDNN saves the data for the backward pass only if the forward pass runs in training mode. The
+backward pass checks the mode of the forward pass (aten/src/ATen/native/cudnn/RNN.cpp), so a call to
+train() between the two passes is too late (pytorch#37965). A GRU or an RNN raises the same error,
+because the check does not depend on the kind of layer (same file).
 """
 
 import torch

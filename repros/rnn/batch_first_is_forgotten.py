@@ -33,8 +33,9 @@ batch_first, the LSTM therefore runs over the samples, once for each time step. 
 trained in this way load without an error, but have to be trained again. The batch is always the
 second dimension of the states, h and c, even with batch_first. The functions pack_padded_sequence()
 and pad_packed_sequence() have their own batch_first. In a bidirectional LSTM, output[:, -1] holds
-the first step of the backward direction, and for a padded sample it already includes the padding.
-Use h instead: h[-2] and h[-1] with two directions, and the h of a packed sequence with padding.
+the first step of the backward direction. For a padded sample, output[:, -1] already includes the
+padding. Use h instead: h[-2] and h[-1] with two directions, and the h of a packed sequence with
+padding.
 """
 
 import torch

@@ -19,7 +19,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///
-"""The inner loop of meta-learning runs the LSTM with the very weights that it tries to replace.
+"""The inner loop of meta-learning tries to replace the LSTM's weights, but the LSTM runs with the
+old weights.
 
 An LSTM's or GRU's forward() reads a list of weights that was built with the module, not the
 parameters that functional_call() swaps in (pytorch#90500). Since the fix, every forward() checks

@@ -38,8 +38,8 @@ The second dimension of the hidden state must be the current batch size (docs: t
 the last batch is smaller. With drop_last=True, as suggested in
 udacity/deep-learning-v2-pytorch#398, the model still cannot predict a single sample. If no state is
 passed, torch creates zeros of the right size (docs: torch.nn.GRU). This also works for a
-PackedSequence, whose len() is not its batch size. Here the batch is the first dimension of x;
-otherwise the batch size is x.shape[1].
+PackedSequence, for which len() does not return the batch size. Here the batch is the first
+dimension of x; otherwise the batch size is x.shape[1].
 
 The corrected code is for a GRU or RNN with one layer and one direction. An LSTM takes a pair of
 such states (docs: torch.nn.LSTM), and a cell's states have two dimensions (docs: torch.nn.GRUCell).

@@ -36,13 +36,13 @@ c10::InferenceMode). Two nn.Linear layers fail in the forward pass, which saves 
 backward pass. A single nn.Linear saves no weight, so the optimizer fails instead. On MPS nn.Linear
 always saves its weight (torch's derivatives.yaml), so the forward pass should fail there too (not
 measured). A fused optimizer on the CPU does not fail on 2.13 and 2.15: it trains the bias and
-leaves the weight unchanged. The loss of nn.Linear without biases has no graph; nn.Conv1d fails in
-the forward pass with or without a bias.
+leaves the weight unchanged. Without a bias, the loss of an nn.Linear has no graph. An nn.Conv1d
+fails in the forward pass with or without a bias.
 
-Training fails even if only part of the model is built in this mode: Unsloth's add_new_tokens(),
-which creates new weights, ran under inference_mode, and the training that followed failed
-(unslothai/unsloth-zoo#137). If a library does so, call copy.deepcopy(model) outside the mode, and
-train the copy.
+Training fails even if only part of the model is built in this mode. For example, Unsloth's
+add_new_tokens(), which creates new weights, ran under inference_mode, so training failed afterwards
+(unslothai/unsloth-zoo#137). If a library builds the model in this mode, call copy.deepcopy(model)
+outside the mode, and train the copy.
 """
 
 import torch

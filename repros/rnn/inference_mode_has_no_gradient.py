@@ -40,8 +40,8 @@
 # choice = "Use the lines without the fix if you choose the outer mode; use the fix if a framework chooses it and the model should be in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A loss computed under enable_grad() has no graph if an outer inference_mode() is active, as in a
-test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
+"""If an outer inference_mode() is active, as in a test_step of Lightning, a loss that is computed
+under enable_grad() has no graph (Lightning-AI/pytorch-lightning#19910).
 
 Within no_grad(), enable_grad() turns gradients on again, but within inference_mode() it does not. A
 batch created in inference mode is an inference tensor, which autograd refuses to save, so clone the

@@ -35,9 +35,9 @@
 The LSTM does not know the lengths and continues through the padding, which changes its state even
 if the padding is zero. The same holds for the final states h and c. The corrected code needs
 padding at the end, no empty sequence, and one direction. With two directions, or to skip the
-padding, use pack_padded_sequence() with enforce_sorted=False: its h holds the states at the real
+padding, use pack_padded_sequence() with enforce_sorted=False. Then h holds the states at the real
 ends, in the order of the samples (docs: pack_padded_sequence). With padding at the start, output[:,
--1] is the right step, but the state has been through the padding first.
+-1] is the right step, but the LSTM has read the padding first.
 """
 
 import torch

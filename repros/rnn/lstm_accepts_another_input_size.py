@@ -27,8 +27,8 @@ forward() checked the input only if an initial state was passed, and the kernel 
 (pytorch#114874). In float32 and bfloat16, without proj_size, the kernel read the weights, which are
 stored in rows of 13, as rows of 12. In float64 and float16, the matrix product failed. Other
 releases raise a RuntimeError that names both sizes, except for packed sequences: see
-rnn/packed_lstm_accepts_another_input_size. Either size may be wrong: if a column is missing, a
-smaller LSTM hides this mistake.
+rnn/packed_lstm_accepts_another_input_size. Either size may be wrong: if a column is missing from
+the data, a smaller LSTM hides this mistake.
 """
 
 import torch

@@ -38,14 +38,15 @@
 
 An LSTM returns (output, (h_n, c_n)), and a GRU or RNN returns (output, h_n) (docs: torch.nn.LSTM).
 Sequential passes this tuple on (torch/nn/modules/container.py), but Linear, Dropout and ReLU accept
-only a tensor. A second LSTM or a BatchNorm1d fails with "'tuple' object has no attribute 'dim'": to
+only a tensor. A second LSTM or a BatchNorm1d fails with "'tuple' object has no attribute 'dim'". To
 stack LSTMs of the same hidden size without other layers between them, pass num_layers instead.
 
-Without batch_first=True, the last step is outputs[0][-1]: [:, -1] would be the last sequence of the
-batch. With padded sequences, the last step of shorter sequences is padding, and in a bidirectional
-layer the backward direction has then read only one step. Outside a Sequential, write output, state
-= lstm(x). MultiheadAttention also returns a tuple (doc-ycm/EEG-ATCNet-pytorch#2), but inside a
-Sequential it already fails because its key and value are missing.
+Without batch_first=True, the last step is outputs[0][-1], because [:, -1] would be the last
+sequence of the batch. With padded sequences, the last step of shorter sequences is padding, and in
+a bidirectional layer the backward direction has then read only one step. Outside a Sequential,
+write output, state = lstm(x). MultiheadAttention also returns a tuple
+(doc-ycm/EEG-ATCNet-pytorch#2), but inside a Sequential it already fails because its key and value
+are missing.
 """
 
 import torch

@@ -30,9 +30,9 @@
 """The model works on the CPU, but fails on a GPU if the whole batch was moved there.
 
 The host reads the lengths to lay out the packed batch, so they have to be on the CPU (docs:
-pack_padded_sequence, pytorch#43227). Calling cpu() waits for the GPU; to avoid the wait, never move
-the lengths there. Lengths of shape (n, 1) cause the same error with "but got 2D", on the CPU too,
-so flatten() them. Before 2.1, a list is rejected as well if the default device is a GPU
+pack_padded_sequence, pytorch#43227). Calling cpu() waits for the GPU: to avoid the wait, never move
+the lengths there. Lengths of shape (n, 1) cause the same error with "but got 2D", even on the CPU,
+so call flatten(). Before 2.1, if the default device is a GPU, a list is rejected as well
 (pytorch#103964), and a list has no cpu().
 """
 

@@ -31,15 +31,16 @@
 """Training stops at the first batch with an empty sequence, possibly after hours.
 
 A packed batch holds at least the first step of every sequence, so lengths of zero are rejected
-(aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
-ASUS-AICS/LibMultiLabel-Old-Archive#164, reads the padding as a step; pytorch#4582 also masks the
-output for an empty row. The lines mask the state, with batch_first too. If the GRU gets an initial
-state h0, an empty row keeps its h0: torch.where(mask, h0, state). For an LSTM, mask both states; if
-you use the output, mask its single step for the row. The padding must be finite, because NaN in it
-reaches the weights' gradients. A batch without any steps, the result of padding only empty
-sequences, still raises "Cannot pack empty tensors". A negative length raises the same text, "<= 0"
-(aten/src/ATen/native/PackedSequence.cpp): correct the count, because the corrected lines would read
-it as 1.
+(aten/src/ATen/native/PackedSequence.cpp). With only clamp(min=1), as in
+ASUS-AICS/LibMultiLabel-Old-Archive#164, the GRU reads the padding as a step. In pytorch#4582, the
+output of an empty row is masked too. The corrected lines mask the state, and also work with
+batch_first. If the GRU gets an initial state h0, an empty row should keep its h0: use
+torch.where(mask, h0, state). For an LSTM, mask both states. If you use the output, mask the single
+step of an empty row. The padding must be finite, because NaN in it reaches the weights' gradients.
+If all sequences are empty, the padded batch has no steps, and the error "Cannot pack empty tensors"
+remains. A negative length causes the same message, "<= 0"
+(aten/src/ATen/native/PackedSequence.cpp): correct this length, because the corrected lines would
+treat it as 1.
 """
 
 import torch

@@ -25,14 +25,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Packing a batch fails unless its sequences happen to be in order of decreasing length.
+"""Packing a batch works only if its sequences happen to be in order of decreasing length.
 
 By default, enforce_sorted is True to support export to ONNX. With False, the function sorts the
 batch itself (docs: pack_padded_sequence). If you sort the lengths, as advised in pytorch#8026, but
 not the sequences in the same way, sequences get the lengths of other sequences. If you remove your
 own sort(), the outputs and states are in the order of the labels. To change packed.data, write
-packed._replace(data=...), because PackedSequence(data, batch_sizes) drops the original order
-(torch/nn/utils/rnn.py) and silently leaves the samples sorted.
+packed._replace(data=...). PackedSequence(data, batch_sizes) would drop the original order
+(torch/nn/utils/rnn.py) and silently leave the samples sorted.
 
 A batch of shape (batch, time, features) needs batch_first=True. Otherwise enforce_sorted=False
 takes the first len(lengths) time steps as the samples. This raises an error only if there are fewer

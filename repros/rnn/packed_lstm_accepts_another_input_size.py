@@ -28,10 +28,11 @@
 forward() does not check packed sequences (pytorch#195803). Since 2.13, packed sequences of equal
 length are passed to oneDNN (pytorch#185531), which reads the weights, stored in rows of 13, as rows
 of 12. With two lengths, a RuntimeError says that the matrices cannot be multiplied, so a batch of
-equal lengths, or of one sequence, hides the mistake. This needs float32 or bfloat16 and no
-proj_size. Otherwise, for an unpacked input and for a GRU, torch raises a RuntimeError too. With
-more features than input_size, such as 14 or 20 for 13, the process crashes during forward() or
-backward(). Either size may be wrong: if a column is missing, a smaller LSTM hides this mistake.
+equal lengths, or of one sequence, hides the mistake. This applies to float32 and bfloat16 without
+proj_size. In other cases, for an unpacked input, and for a GRU, torch raises a RuntimeError too.
+With more features than input_size, such as 14 or 20 for 13, the process crashes during forward() or
+backward(). Either size may be wrong: if a column is missing from the data, a smaller LSTM hides
+this mistake.
 """
 
 import torch

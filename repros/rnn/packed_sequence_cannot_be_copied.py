@@ -25,9 +25,9 @@
 """Since torch 2.11, PackedSequence.to() rejects an argument that its signature allows.
 
 Up to 2.10, the docstring told users to pass copy as a keyword (torch/nn/utils/rnn.py). The method
-passes its arguments to Tensor.to(), which copies the data. Since 2.11, to convert the index
-tensors, it also passes the arguments to the parser of Module.to(), which does not accept copy
-(torch/nn/utils/rnn.py).
+passes its arguments to Tensor.to(), which copies the data. Since 2.11, the method also passes the
+arguments to the parser of Module.to(), in order to convert the index tensors. This parser does not
+accept copy (torch/nn/utils/rnn.py).
 """
 
 import torch

@@ -28,10 +28,10 @@
 # ///
 """An RNN's forward() fails with an error about argument types that the user never passed.
 
-In the documented signature, the nonlinearity is the fourth argument (docs: torch.nn.RNN). But the
-constructor accepted it only as a keyword and passed positional arguments on to RNNBase, whose
-fourth argument is `bias` (pytorch#114617, pytorch#120234). The result was a tanh layer with the
-bias flag "relu", which rnn_tanh() then rejected.
+In the documented signature, the nonlinearity is the fourth argument (docs: torch.nn.RNN). However,
+the constructor accepted the nonlinearity only as a keyword. It passed positional arguments on to
+RNNBase, whose fourth argument is `bias` (pytorch#114617, pytorch#120234). The result was a tanh
+layer with the bias flag "relu", which rnn_tanh() then rejected.
 """
 
 import torch

@@ -39,16 +39,16 @@
 dropout.
 
 On CUDA, an RNN's backward pass then raises "cudnn RNN backward can only be called in training mode"
-(wiseodd/controlled-text-generation#24). A bare train() at the end of predict() leaves a served
-model in train mode, including any frozen BatchNorm.
+(wiseodd/controlled-text-generation#24). If predict() simply ends with train(), a deployed model is
+left in train mode, including any frozen BatchNorm.
 
-train() changes all submodules. A module with two parents can thus get the second parent's mode, so
-the corrected lines then set every flag again. train() itself is needed for layers that merge
-weights in eval mode, as LoRA does.
+A call to train() changes all submodules. A module with two parents can thus get the second parent's
+mode, so the corrected lines then set every flag again. The calls to train() are still needed for
+layers that merge weights in eval mode, as LoRA layers do.
 
-The corrected lines restore modes, but not random numbers: the iterator of the validation DataLoader
-draws a seed (torch/utils/data/dataloader.py). Training that draws from the same generator, for
-dropout or a shuffle, still differs from training without validation.
+The corrected lines restore modes, but not the state of random generators: the iterator of the
+validation DataLoader draws a seed (torch/utils/data/dataloader.py). If training draws from the same
+generator, for dropout or a shuffle, it still differs from training without validation.
 """
 
 import copy

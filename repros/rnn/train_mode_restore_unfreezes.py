@@ -44,7 +44,7 @@ call may follow a validation (Lightning-AI/pytorch-lightning#18930) or start eac
 
 Both train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so these calls
 cannot restore a model whose submodules are in different modes. Setting the flags by hand restores
-the model, but bypasses a train() method that does more than set the mode. For example, a LoRA layer
+the modes, but bypasses train() methods that do more than set the mode. For example, a LoRA layer
 merges its weights in eval().
 
 Calling eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm

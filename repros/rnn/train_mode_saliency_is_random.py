@@ -37,15 +37,16 @@
 # choice = "Use the lines without the fix if you explain the model only now and then; use the fix to keep cuDNN on"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
-"""Two saliencies of the same input differ, because in train mode each is the gradient of a
-different, randomly thinned network.
+"""Two saliencies of the same input differ, because in train mode, dropout leaves a different random
+part of the network active each time.
 
 The thread captum#564 recommends train mode to avoid the error "cudnn RNN backward can only be
-called in training mode". The thread captum#1159 doubts this advice and ends by switching cuDNN off.
-Without cuDNN, an RNN's backward pass does not need train mode. The two calls differ because of the
-RNN's dropout (control). An RNN with one layer has no dropout (docs: torch.nn.LSTM). Calls of
-torch.nn.functional.dropout() without training=self.training make the results differ in eval mode
-too. On MPS, an LSTM used the same mask in every forward pass until pytorch#185351 (not measured).
+called in training mode". In the thread captum#1159, users doubt this advice, and finally switch
+cuDNN off. Without cuDNN, an RNN's backward pass does not need train mode. The two calls differ
+because of the RNN's dropout (control). An RNN with one layer has no dropout (docs: torch.nn.LSTM).
+Calls of torch.nn.functional.dropout() without training=self.training make the results differ in
+eval mode too. On MPS, an LSTM used the same mask in every forward pass until pytorch#185351 (not
+measured).
 """
 
 import torch

@@ -33,10 +33,10 @@
 """Two predictions for the same input differ because a forward pass in train mode ran in between,
 although no optimizer took a step.
 
-Such a forward pass updates the running statistics of BatchNorm (docs: torch.nn.BatchNorm1d), unless
-the layer has track_running_stats=False or momentum=0. It also updates the statistics of an
-InstanceNorm with track_running_stats=True. Users expect no_grad() to prevent this
-(facebookresearch/unbiased-teacher#47), but the statistics are written in the forward pass
+A forward pass in train mode updates the running statistics of BatchNorm (docs:
+torch.nn.BatchNorm1d), unless the layer has track_running_stats=False or momentum=0. It also updates
+the statistics of an InstanceNorm with track_running_stats=True. Users expect no_grad() to prevent
+this (facebookresearch/unbiased-teacher#47), but the statistics are written in the forward pass
 (torch/nn/modules/batchnorm.py).
 """
 

@@ -29,11 +29,11 @@
 
 SequentialLR repeats the first step of its first schedule. Since 2.8, ExponentialLR and other
 schedulers recognize this step by a flag instead of by epoch 0 (pytorch#149312). The flag is set
-only on the ChainedScheduler, so the ExponentialLR inside it decays. MultiplicativeLR and
-PolynomialLR also decay once too often, and CosineAnnealingLR starts above its initial rate. StepLR,
-LambdaLR and LinearLR work correctly (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR could
-not contain a ChainedScheduler (pytorch#132745). If a ChainedScheduler contains a single scheduler,
-use that scheduler alone. For several schedulers, multiply their factors in one LambdaLR.
+only on the ChainedScheduler, so the ExponentialLR in it decays during this step. MultiplicativeLR
+and PolynomialLR also decay once too often, and CosineAnnealingLR starts above its initial rate.
+StepLR, LambdaLR and LinearLR work correctly (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR
+could not contain a ChainedScheduler (pytorch#132745). If a ChainedScheduler contains a single
+scheduler, use that scheduler alone. For several schedulers, multiply their factors in one LambdaLR.
 """
 
 import torch

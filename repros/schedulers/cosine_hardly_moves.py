@@ -32,9 +32,10 @@
 """With 10 or more batches per epoch, training ends with nearly the same learning rate that it
 started with. With 2 batches, it ends with half of this rate.
 
-T_max is measured in calls to step() (torch/optim/lr_scheduler.py), whatever a call represents. With
-T_max in batches and one call per epoch, training sees only the flat beginning of the cosine
-(sthalles/SimCLR#8). Note that load_state_dict() restores the checkpoint's T_max.
+T_max is the number of calls to step() (torch/optim/lr_scheduler.py), whether the call is made per
+batch or per epoch. With T_max in batches and one call per epoch, training uses only the flat
+beginning of the cosine (sthalles/SimCLR#8). Note that load_state_dict() restores the checkpoint's
+T_max.
 """
 
 import torch

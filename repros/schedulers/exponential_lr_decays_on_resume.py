@@ -31,8 +31,8 @@
 """Every time training is resumed with last_epoch, the learning rate is multiplied by gamma once too
 often.
 
-The constructor ends with a step, and get_lr() left the rate unchanged only if this step led to
-epoch 0. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again
+The constructor ends with a step. Only if this step led to epoch 0 did get_lr() leave the rate
+unchanged. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again
 (pytorch#102261). MultiplicativeLR, LinearLR and PolynomialLR had the same bug (pytorch#149312).
 """
 

@@ -44,9 +44,9 @@ A scheduler that starts at last_epoch=-1 writes "initial_lr" into the optimizer'
 "initial_lr".
 
 The usual advice is to write "initial_lr" by hand (akamaster/pytorch_resnet_cifar10#14). The error
-disappears, but the rate is not decayed, because most schedulers' get_lr() multiplies the group's
-rate (torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR,
-as in real-stanford/universal_manipulation_interface#70. But it can put CosineAnnealingWarmRestarts
+disappears, but the rate is not decayed. Most schedulers only multiply the group's rate (get_lr() in
+torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR, as in
+real-stanford/universal_manipulation_interface#70. However, it can put CosineAnnealingWarmRestarts
 into a different cycle, and OneCycleLR then raises KeyError: 'max_lr'. SequentialLR raises no error,
 but starts again (schedulers/sequential_lr_forgets_last_epoch).
 """

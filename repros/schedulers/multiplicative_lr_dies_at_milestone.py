@@ -36,8 +36,8 @@
 with t / (t + 1) for a decay by 1/t, the learning rate is zero from the milestone on.
 
 At the milestone, SequentialLR sets the next scheduler to its epoch 0, where MultiplicativeLR used
-to leave the rate unchanged. Since pytorch#149312, MultiplicativeLR does this only in its
-constructor. At the milestone, it multiplies the rate by the factor of epoch 0, which a
+to leave the rate unchanged. Since pytorch#149312, MultiplicativeLR leaves the rate unchanged only
+in its constructor. At the milestone, it multiplies the rate by the factor of epoch 0, which a
 MultiplicativeLR outside SequentialLR never uses (torch/optim/lr_scheduler.py).
 
 MultiplicativeLR continues from the current rate. LambdaLR and ExponentialLR start at the base rate,

@@ -35,16 +35,16 @@
 # ///
 """The inner schedule runs one epoch early.
 
-The constructor of the outer SequentialLR undoes the first step of all schedulers and repeats it for
-the first scheduler. If this is an inner SequentialLR, the constructor calls step(), which advances
-the inner schedule by an epoch (pytorch#196242). Before 2.6, the constructor undid only the first
-step of the inner SequentialLR, but not the first steps of the schedulers inside it
-(pytorch#132745). The warmup rate was therefore never set.
+The constructor of the outer SequentialLR undoes the first step of all schedulers and repeats this
+step for the first scheduler. If the first scheduler is a SequentialLR too, the constructor calls
+its step(), which advances the inner schedule by an epoch (pytorch#196242). Before 2.6, the
+constructor undid only the first step of the inner SequentialLR, but not the first steps of the
+schedulers inside it (pytorch#132745). The warmup rate was therefore never set.
 
-A SequentialLR or ChainedScheduler as a later part fails at its milestone. On 2.7, the error is a
-TypeError, because step() accepts no epoch. On 2.13 and 2.15, it is a NotImplementedError without a
-message, because neither class defines get_lr(). On 1.13 and 2.3, a ChainedScheduler already fails
-in the constructor.
+If a later part is a SequentialLR or a ChainedScheduler, it fails at its milestone. On 2.7, the
+error is a TypeError, because step() accepts no epoch. On 2.13 and 2.15, it is a NotImplementedError
+without a message, because neither class defines get_lr(). On 1.13 and 2.3, a ChainedScheduler
+already fails in the constructor.
 """
 
 import traceback

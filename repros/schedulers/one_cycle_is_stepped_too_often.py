@@ -26,12 +26,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""During training, a ValueError stops the run: the schedule has ended but training has not.
+"""A ValueError stops training, because the schedule has ended before training has.
 
 The number of calls to step() is limited to total_steps, one per batch, and OneCycleLR has no rate
 for a further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs. In
-A4Bio/PiFold#6, it was a constant that no longer fits once the batches are smaller. To train longer,
-create a new schedule, because load_state_dict() restores the old total_steps.
+A4Bio/PiFold#6, it was a constant, which is too small if the batches become smaller. To train
+longer, create a new schedule, because load_state_dict() restores the old total_steps.
 
 With gradient accumulation, call step() next to optimizer.step(), and set total_steps to the number
 of these calls. With epochs * len(loader), the cycle would not finish

@@ -31,8 +31,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """If an epoch has more than 1 / pct_start batches, the learning rate rises throughout training and
-ends below max_lr. With the defaults and 10 epochs, it ends at 0.92 of max_lr with 4 batches per
-epoch, at 0.25 with 10, and at 0.04, where it started, with 100.
+ends below max_lr. With the defaults and 10 epochs, it ends at 0.92 of max_lr if an epoch has 4
+batches, and at 0.25 if it has 10. With 100 batches, it ends at 0.04 of max_lr, where it started.
 
 OneCycleLR expects a step after every batch (docs: torch.optim.lr_scheduler.OneCycleLR). Trainers
 that step their schedulers once per epoch use only a fraction of the schedule (pytorch#65417,

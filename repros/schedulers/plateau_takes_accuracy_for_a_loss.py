@@ -27,12 +27,13 @@
 # ///
 """The rate is divided by ten after every few epochs, although the model improves in each epoch.
 
-By default, a lower metric counts as better (docs: ReduceLROnPlateau), so with step(accuracy) the
-first, worst epoch remains the best. The same happens with mode="max" and a loss. If you
-pass -accuracy instead (eecn/Hyperspectral-Classification#19), an accuracy that stays constant never
-lowers the rate (popular fix). The default threshold is relative, and for a value below 0 it counts
-an equal value as an improvement. For a loss that can be below 0, pass threshold_mode="abs". The
-state_dict() contains the mode, so load_state_dict() of an old checkpoint brings the old mode back.
+By default, the scheduler treats a lower metric as better (docs: ReduceLROnPlateau). With
+step(accuracy), the first epoch, which is the worst, therefore still counts as the best. The same
+happens with mode="max" and a loss. If you pass -accuracy instead
+(eecn/Hyperspectral-Classification#19), an accuracy that stays constant never lowers the rate
+(popular fix). The default threshold is relative: after a value below 0, even an equal value counts
+as an improvement. For a loss that can be below 0, pass threshold_mode="abs". The state_dict()
+contains the mode, so load_state_dict() of an old checkpoint restores the old mode.
 """
 
 import torch

@@ -33,11 +33,11 @@
 # ///
 """Code that holds the tensor still sees the old learning rate after the first reduction.
 
-If the rate is a tensor, changing its value does not recompile a compiled optimizer (docs:
-recipes/compiling_optimizer_lr_scheduler). But ReduceLROnPlateau replaced the tensor with a float,
-so the step was compiled again (pytorch#163093). The corrected code puts the tensor back with its
-new value. It works for every optimizer; Adam and AdamW lose their tensor too. The tensor must have
-no dimensions, because fill_() rejects torch.tensor([1.0]).
+If the rate is a tensor, a change of its value does not recompile a compiled optimizer (docs:
+recipes/compiling_optimizer_lr_scheduler). However, ReduceLROnPlateau replaced the tensor with a
+float, so the step was compiled again (pytorch#163093). The corrected code puts the tensor back with
+its new value. It works for every optimizer. Adam and AdamW also lose their tensor. The tensor must
+have no dimensions, because fill_() rejects torch.tensor([1.0]).
 
 Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
 group. If two groups share a tensor, as they do if lr=torch.tensor(1.0) is passed to the optimizer,

@@ -32,9 +32,9 @@
 # ///
 """The learning rate returns to its value in epoch 0 of the warmup.
 
-Whatever last_epoch is, the constructor runs the first step of the scheduler for epoch 0 and leaves
-the other schedulers at their start (torch/optim/lr_scheduler.py). The next step() uses the
-scheduler that belongs to the epoch, so the warmup runs again only if training is resumed within it.
+Whatever last_epoch is, the constructor runs the first step of the first scheduler, and leaves the
+other schedulers at their start (torch/optim/lr_scheduler.py). The next step() uses the scheduler
+that belongs to the epoch, so the warmup runs again only if training is resumed within the warmup.
 If training is resumed later, the main part starts at its own first epoch. If the main part
 multiplies the current rate, as CosineAnnealingLR does, the rate stays on the scale of the warmup
 (same file).

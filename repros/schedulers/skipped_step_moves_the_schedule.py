@@ -45,8 +45,9 @@ too.
 The usual advice is to ignore the warning (sithu31296/semantic-segmentation#28, hkchengrex/STCN#44).
 The schedule then runs ahead by one step for each skipped step.
 
-If two optimizers share a scaler, the scale falls when either of them overflows. The other
-optimizer's schedule then waits too, although that optimizer took its step.
+If two optimizers share a scaler, the scale falls when the gradients of either optimizer overflow.
+With the corrected code, the other optimizer's schedule then waits too, although that optimizer took
+its step.
 """
 
 import warnings

@@ -26,8 +26,8 @@
 """If training is resumed after epoch 5 of 10, the learning rate takes 10 more epochs to reach its
 final value.
 
-SWALR accepts "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but computes its
-position from the number of its own steps: `step = self._step_count - 1` in get_lr()
+SWALR accepts "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR). However, get_lr()
+computes the position from the number of SWALR's own steps: `step = self._step_count - 1`
 (torch/optim/swa_utils.py).
 
 To resume training, you also need the state of the AveragedModel. On 2.6 to 2.9, torch.load() loads

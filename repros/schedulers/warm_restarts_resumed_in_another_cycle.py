@@ -25,7 +25,7 @@
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
 """Epochs 2 to 5 are the second cycle, but if training is resumed at epoch 4, the cycle starts again
-from there. Resuming at epoch 2 or 3 works, but from epoch 4 on it gives wrong rates
+at this epoch. Resuming at epoch 2 or 3 works, but a resume from epoch 4 on gives wrong rates
 (torch/optim/lr_scheduler.py).
 
 The constructor treats last_epoch as the position in the first cycle, and its first step turns this

@@ -28,9 +28,9 @@
 """Training without a warmup starts at the low warmup rate and decays from there.
 
 Users set the milestone to 0 to try a training run without its warmup (pytorch#185872). The
-constructor still ran the first step of the first scheduler, and step() switched to the second
-scheduler without setting it to its epoch 0 (pytorch#185986). A scheduler that multiplies the
-current rate, such as ExponentialLR, therefore stays on the warmup's scale.
+constructor still ran the first step of the first scheduler. Then step() switched to the second
+scheduler without setting that scheduler to its epoch 0 (pytorch#185986). A scheduler that
+multiplies the current rate, such as ExponentialLR, therefore stays on the warmup's scale.
 """
 
 import torch
