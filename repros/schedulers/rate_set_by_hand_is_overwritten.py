@@ -25,17 +25,17 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The new rate lasts until the next scheduler.step(), and then the old schedule continues.
+"""The new rate lasts only until the next scheduler.step(). Then the old schedule continues.
 
-LambdaLR, like CosineAnnealingWarmRestarts, computes each rate from the initial rate (docs:
-LambdaLR), which it keeps in base_lrs. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR,
-LinearLR, ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate and keep a
-change; the line about base_lrs does not harm them. However, CosineAnnealingLR keeps the change only
-up to T_max, and then rises to the initial rate in base_lrs. The line does not scale a limit such as
-eta_min. It does not help with OneCycleLR and CyclicLR, which undo the change too, because their
-limits contain the rates. SequentialLR and ChainedScheduler hold the rates in their inner
-schedulers, and, like ReduceLROnPlateau, have no base_lrs: for these, the line raises an error. The
-scheduler's state_dict() saves base_lrs, but a new scheduler with last_epoch starts from the old
+LambdaLR and CosineAnnealingWarmRestarts compute each rate from the initial rate (docs: LambdaLR),
+which they keep in base_lrs. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR, LinearLR,
+ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate and keep a change. For
+these schedulers, the line about base_lrs does no harm. However, CosineAnnealingLR keeps the change
+only up to T_max, and then rises to the initial rate in base_lrs. The line does not scale a limit
+such as eta_min. OneCycleLR and CyclicLR undo the change too, but the line does not help with them,
+because they take the rates from their limits. SequentialLR and ChainedScheduler keep the rates in
+their inner schedulers. Like ReduceLROnPlateau, they have no base_lrs, so the line raises an error.
+The scheduler's state_dict() saves base_lrs, but a new scheduler with last_epoch starts from the old
 initial_lr.
 """
 

@@ -27,16 +27,16 @@
 # ///
 """One number in the message is the number of classes, and the other is the number of labels.
 
-mse_loss broadcasts the labels from the right, so the class numbers of a batch are aligned with the
-classes (aten/src/ATen/ExpandUtils.cpp). A focal loss that multiplies the scores by the labels does
-the same (open-mmlab/mmdetection#4444). If there are as many labels as classes, or only one label,
-no error is raised, but the loss is wrong. In this case, torch only warns that the target size
-differs (torch/nn/functional.py).
+In mse_loss, broadcasting starts from the last dimension, so the class numbers of a batch are
+aligned with the classes (aten/src/ATen/ExpandUtils.cpp). A focal loss that multiplies the scores by
+the labels does the same (open-mmlab/mmdetection#4444). If there are as many labels as classes, or
+only one label, no error is raised, but the loss is wrong. In this case, torch only warns that the
+target size differs (torch/nn/functional.py).
 
-A class number is not a quantity, so labels.unsqueeze(1) is not a fix. It raises no error, but its
-result is broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot rows,
-or cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the CPU,
-one_hot() raises an error for a label that is below 0 or not below the number of classes
+A class number is not a quantity, so labels.unsqueeze(1) is not a fix. This call raises no error,
+but its result is broadcast to every class: see loss/target_of_another_shape_broadcasts. Use one-hot
+rows, or cross_entropy, which accepts the class numbers (docs: torch.nn.CrossEntropyLoss). On the
+CPU, one_hot() raises an error for a label that is below 0 or not below the number of classes
 (aten/src/ATen/native/Onehot.cpp). The corrected lines expect scores of shape [batch, classes].
 """
 

@@ -22,7 +22,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A language model, a tagger or a transformer returns logits of shape [batch, time, classes], and
+"""If a language model, a tagger or a transformer returns logits of shape [batch, time, classes],
 the loss raises an error. The second number of the expected size is the number of classes.
 
 cross_entropy reads the classes from dimension 1, and all other dimensions must match the labels'
@@ -30,12 +30,12 @@ dimensions (docs: torch.nn.CrossEntropyLoss). The check is in aten/src/ATen/nati
 the sequence is as long as there are classes, no error is raised: the softmax runs over time, and
 the loss is wrong.
 
-logits.flatten(0, 1) with labels.flatten() gives the same mean. However, if the logits are [time,
-batch, classes] and the labels [batch, time], it silently pairs them wrongly. A view() or reshape()
-to [batch, classes, time] also removes the error, but does not move the axes: see
-modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1, 1). If the
-message ends with one number, as in got [2], there is one label per sequence: the transpose does not
-help, so reduce the logits to [batch, classes] first.
+Calling logits.flatten(0, 1) and labels.flatten() gives the same mean. However, if the logits have
+the shape [time, batch, classes] and the labels [batch, time], logits and labels are silently paired
+wrongly. A view() or reshape() to [batch, classes, time] also removes the error, but does not move
+the axes: see modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1,
+1). If the message ends with one number, as in got [2], there is one label per sequence. In that
+case, the transpose does not help: reduce the logits to [batch, classes] first.
 """
 
 import math

@@ -29,14 +29,14 @@ sliding window leaves at the end of a file (pyannote/pyannote-audio#1260).
 
 Without padding, a convolution with a kernel larger than 1 shortens its input, and a stride divides
 its length (docs: torch.nn.Conv1d). A later layer may get fewer samples than its kernel needs, and
-then raises the error (aten/src/ATen/native/Convolution.cpp). So the message names the length of
-this layer's padded input, not that of the recording: two convolutions with kernel 3 and stride 2
-need 7 samples.
+then raises the error (aten/src/ATen/native/Convolution.cpp). The message therefore names the length
+of this layer's padded input, not that of the recording. For example, two convolutions with kernel 3
+and stride 2 need 7 samples.
 
-Fill the end with silence (ksanjeevan/crnn-audio-classification#15), which is zeros in a waveform.
-In a spectrogram in decibels, zeros are loud: pass its lowest value to pad() as value=. Recordings
-that are long enough remain unchanged. If every recording fails, a dimension is in the wrong place,
-or the model was made for a higher sampling rate.
+Fill the end with silence (ksanjeevan/crnn-audio-classification#15). In a waveform, silence is
+zeros. In a spectrogram in decibels, zeros are loud: pass its lowest value to pad() as value=.
+Recordings that are long enough remain unchanged. If every recording fails, a dimension is in the
+wrong place, or the model was made for a higher sampling rate.
 """
 
 import torch

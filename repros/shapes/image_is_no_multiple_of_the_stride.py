@@ -33,14 +33,15 @@ message differ by less than the model's stride, such as 552 and 550
 (FadeoN/Distilling-Image-Dehazing-With-Heterogeneous-Task-Imitation#1).
 
 A layer with a stride rounds the size (docs: torch.nn.Conv2d), and the decoder multiplies the
-rounded size. Adding the result to an image of the old size, or computing a loss from the two,
-raises the error (aten/src/ATen/ExpandUtils.cpp).
+rounded size. If the result is added to an image of the old size, or a loss is computed from both,
+the error is raised (aten/src/ATen/ExpandUtils.cpp).
 
-Pad the bottom and the right with copies of the edge, and crop the output. An image whose size is
-already a multiple is not padded. If the model enlarges the image n times, as in super-resolution,
-crop the output to n * height and n * width. A volume needs six numbers in `edges`. Resizing the
-image to a multiple also removes the error, but scales the output too. A model with torch.cat raises
-"Sizes of tensors must match", which can be fixed inside the model: see shapes/unet_of_an_odd_size.
+Pad the bottom and the right with copies of the edge, and crop the output. If the size is already a
+multiple, these lines add no padding. If the model enlarges the image n times, as in
+super-resolution, crop the output to n * height and n * width. A volume needs six numbers in
+`edges`. Resizing the image to a multiple also removes the error, but scales the output too. If the
+model uses torch.cat, the error is "Sizes of tensors must match", which can be fixed inside the
+model: see shapes/unet_of_an_odd_size.
 """
 
 import torch

@@ -28,19 +28,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message shows the size of the features before the pooling, and a 0 or a negative number where
-nothing is left of them.
+"""The message shows the size of the features before the pooling. For the output, it shows a 0 or a
+negative number.
 
 Each layer with a stride and each pooling divides the image's size, until the next kernel no longer
 fits into what is left (aten/src/ATen/native/Pool.h). A network for 299 x 299 pixels, such as
 Inception, fails on much smaller images (pytorch#1190).
 
 If the error is raised by the last pooling, before the classifier, average over the whole map. If
-the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same as before for
-images of the old size, so trained weights still fit (taoyang1122/GradAug#1). If the error is raised
-by one of several max_pool2d calls, resize the image to the size for which the model was made, or
-build the model with fewer calls. A model with five poolings of 2 needs at least 32 x 32 pixels, and
-more if its convolutions have no padding.
+the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same result for images
+of the old size, so trained weights still fit (taoyang1122/GradAug#1). If one of several max_pool2d
+calls raises the error, resize the image to the size for which the model was made, or use fewer of
+these calls in the model. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
+its convolutions have no padding.
 """
 
 import torch

@@ -36,7 +36,8 @@ The DataLoader returns the remaining samples as a smaller batch (docs: torch.uti
 and the loss cannot broadcast the labels of a full batch to it (aten/src/ATen/ExpandUtils.cpp).
 Noise that is made for a fixed batch size has the same effect (rythei/DARLA-PyTorch#1). If a single
 sample is left, neither the labels nor the noise causes an error, because broadcasting succeeds.
-BCELoss and BCEWithLogitsLoss compare the sizes first, and name them in a different message.
+BCELoss and BCEWithLogitsLoss compare the sizes first, so they raise an error with a different
+message.
 
 With drop_last=True, as suggested in lyeoni/pytorch-mnist-GAN#3, a dataset smaller than the batch
 size yields no batch at all. Make the tensor from the batch: ones_like() and zeros_like() take its

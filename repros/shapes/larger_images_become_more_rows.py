@@ -28,15 +28,15 @@
 """The loss raises an error. The first number in its message is a multiple of the second, which is
 the batch size.
 
-The model was built for images of one size. Larger images leave more than one position after the
-pooling, and view() with -1 as the batch size cuts each image into several rows of the batch
+The model was built for images of one size. For larger images, more than one position is left after
+the pooling. A view() with -1 as the batch size then cuts each image into several rows of the batch
 (xternalz/WideResNet-pytorch#1). Each of these rows mixes channels and positions. cross_entropy
 needs as many rows as labels (aten/src/ATen/native/LossNLL.cpp).
 
-adaptive_avg_pool2d(x, 1) averages over an image of any size, and returns the same result as before
-for the old size, so trained weights still fit. If there is no such pooling, flatten(1) keeps one
-row per image, and the error of the next Linear names the width that it gets: see
-modules/linear_after_another_image_size.
+The call adaptive_avg_pool2d(x, 1) averages over an image of any size. For images of the old size,
+it returns the same result as before, so trained weights still fit. If there is no such pooling,
+flatten(1) keeps one row per image, and the error of the next Linear names the width that it gets:
+see modules/linear_after_another_image_size.
 """
 
 import torch

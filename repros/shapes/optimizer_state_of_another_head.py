@@ -30,12 +30,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A pretrained model's weights are loaded without its head, training starts, and optimizer.step()
-raises an error with the two numbers of classes.
+"""A pretrained model's weights are loaded without its head, but its optimizer state is loaded too.
+The first optimizer.step() then raises an error with the two numbers of classes.
 
 An optimizer's load_state_dict() compares the number of parameters in each group, but not their
-shapes (torch/optim/optimizer.py). So the old head's momentum is assigned to the new head, and the
-first step cannot add the gradient to it (aten/src/ATen/ExpandUtils.cpp).
+shapes (torch/optim/optimizer.py). The old head's momentum is therefore assigned to the new head,
+and the first step cannot add the gradient to this momentum (aten/src/ATen/ExpandUtils.cpp).
 
 Clear the state of the parameters whose shape differs: they start afresh, and the others keep their
 momentum. A new layer of the old shape gets the old momentum. load_state_dict() also restores the
@@ -43,12 +43,12 @@ learning rates and other options of the checkpoint (torch/optim/optimizer.py). F
 do not load the optimizer's checkpoint at all (neuralmagic/sparseml#1358). Do not load it for
 Adafactor and LBFGS either, which keep state of other shapes (torch/optim/_adafactor.py,
 torch/optim/lbfgs.py). The same applies to fused SGD, and to Adagrad on older releases. These two
-raise another error if only some parameters have state. If no layer was replaced, the new model's
-parameters may be in a different order.
+raise another error if only some parameters have state. If the error occurs although no layer was
+replaced, the new model's parameters may be in a different order.
 
-Fused Adam and SGD do not compare the shapes either: without these lines they raise no error, and
-write beyond the memory of the state if the new layer is larger. If the old or the new head has only
-one class, the error is "output with shape [...] doesn't match the broadcast shape".
+Fused Adam and SGD do not compare the shapes either. Without these lines, they raise no error. If
+the new layer is larger, they then write beyond the memory of the state. If the old or the new head
+has only one class, the error is "output with shape [...] doesn't match the broadcast shape".
 """
 
 import copy

@@ -34,8 +34,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The two numbers in the message are 1 plus the number of patches: 197 for 14 x 14 patches, and 577
-for 24 x 24 patches. An image of 224 x 224 pixels has 14 x 14 patches of 16 x 16 pixels
+"""Each of the two numbers in the message is 1 plus a number of patches: 197 for 14 x 14 patches,
+and 577 for 24 x 24 patches. An image of 224 x 224 pixels has 14 x 14 patches of 16 x 16 pixels
 (lukemelas/PyTorch-Pretrained-ViT#28).
 
 The position embedding has a row for each patch of the images for which the model was built. The

@@ -25,18 +25,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loop over the batches runs to its end, and then torch.cat(outputs) fails. A small dataset, or
-one whose batches happen to have the same length, works (rapidsai/crossfit#65).
+"""The loop over the batches runs to its end, and then torch.cat(outputs) fails. If all batches
+happen to have the same length, as in a small dataset, no error occurs (rapidsai/crossfit#65).
 
 Each batch is padded to its own longest sequence, so the second dimension of the outputs varies.
 torch.cat needs equal sizes in all dimensions except the one along which it joins
 (aten/src/ATen/native/TensorShape.h). pad_sequence() pads the rows of all batches to the longest row
 (docs: torch.nn.utils.rnn.pad_sequence).
 
-Pad the labels in the same way, and let the metric ignore the padded places. Predictions for the
-padding within a batch remain. Only the new places contain -100, for which argmax() of the logits
-returns class 0. Pad token ids with the pad token's id. Convert booleans to another dtype first,
-because -100 would become True.
+Pad the labels in the same way, and let the metric ignore the padded positions. Predictions for the
+padding within a batch remain. Only the added positions contain -100. For these positions, argmax()
+of the logits returns class 0. Pad token ids with the pad token's id. Convert booleans to another
+dtype first, because -100 would become True.
 """
 
 import torch

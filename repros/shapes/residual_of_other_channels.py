@@ -36,14 +36,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The addition in a residual block raises an error. Its two numbers are the channels before and
-after the block (Project-MONAI/MONAI#7591), or the image's widths if the block has a stride.
+"""The addition in a residual block raises an error. The two numbers in the message are the channels
+before and after the block (Project-MONAI/MONAI#7591). If the block has a stride, they are the
+image's widths.
 
 The sum needs two tensors of the same shape, and broadcasts only dimensions of size 1
-(aten/src/ATen/ExpandUtils.cpp). So a block with one input or output channel raises no error: the
-sum adds this channel to all the others. If the block's kernels are odd and padded by kernel_size //
-2, a convolution of size 1 with the same stride gives the input the shape of the output. In
-torchvision, a BatchNorm2d follows this convolution (torchvision/models/resnet.py).
+(aten/src/ATen/ExpandUtils.cpp). A block with one input or output channel therefore raises no error:
+the sum adds this channel to all the channels of the other tensor. If the block's kernels are odd
+and padded by kernel_size // 2, a 1 x 1 convolution with the same stride gives the input the shape
+of the output. In torchvision, a BatchNorm2d follows this convolution
+(torchvision/models/resnet.py).
 
 Blocks that keep the shape have no parameters in the skip connection, so their checkpoints still
 load. If an odd kernel larger than 1 has no padding, the image shrinks in the block's body: set

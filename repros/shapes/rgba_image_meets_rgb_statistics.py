@@ -32,10 +32,10 @@ A PNG can have a fourth channel for transparency, which ToTensor() keeps (mchong
 mean of three channels cannot be broadcast to four (aten/src/ATen/ExpandUtils.cpp). Loaders that
 call convert("RGB"), as ImageFolder does, never return such an image (pytorch/examples#738).
 
-The slice keeps the colors that transparent pixels have in the file. It is wrong for a JPEG with
-four channels, which is CMYK. A PNG can also have a palette, or gray and alpha
-(pillow.readthedocs.io: Concepts), so convert("RGB") is safer if you read the file yourself. In a
-batch, the channels are dimension 1: use images[:, :3].
+The slice keeps the colors that transparent pixels have in the file. For a JPEG with four channels,
+which are CMYK, the slice is wrong. A PNG can also have a palette, or a gray and an alpha channel
+(pillow.readthedocs.io: Concepts). If you read the file yourself, convert("RGB") is therefore safer.
+For a batch, write images[:, :3], because the channels are dimension 1.
 """
 
 import torch

@@ -32,16 +32,16 @@
 """The model works until a batch contains a text that is too long. The second number in the message
 is the number of rows of the position embedding: 512 for BERT (PlayVoice/vits_chinese#112).
 
-Slicing beyond the end of a tensor raises no error, but returns only the rows that exist. The
-addition then cannot broadcast them to the tokens (aten/src/ATen/ExpandUtils.cpp).
+A slice beyond the end of a tensor raises no error, but returns only the rows that exist. The
+addition then cannot broadcast these rows to the tokens (aten/src/ATen/ExpandUtils.cpp).
 
-No positions were trained beyond that number, so cut the tokens together with their mask and, if
-each token has a label, their labels. A Hugging Face tokenizer does this with truncation=True and
-max_length (docs: pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep
-the whole text, split it into pieces. A model that generates text needs the last tokens instead,
-tokens[:, -longest:]. With the first tokens, it predicts the same token again and again, without an
-error. If the batch is the second dimension, cut the first dimension. Positions that are sines and
-cosines have no limit: compute more of them, with a larger max_seq_len (SamLynnEvans/Transformer#14).
+No positions beyond that number were trained, so cut the tokens and their mask. If each token has a
+label, cut the labels too. A Hugging Face tokenizer does this with truncation=True and max_length
+(docs: pad_truncation). The slice drops the last tokens, including BERT's [SEP]. To keep the whole
+text, split it into pieces. A model that generates text needs the last tokens instead, tokens[:,
+-longest:]. With the first tokens, it predicts the same token again and again, without an error. If
+the batch is the second dimension, cut the first dimension. Positions that are sines and cosines
+have no limit: compute more of them, with a larger max_seq_len (SamLynnEvans/Transformer#14).
 """
 
 import torch

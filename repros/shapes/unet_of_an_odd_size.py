@@ -33,12 +33,12 @@
 # when = "a height or width is not divisible by the downsampling"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A U-Net's decoder stops at torch.cat([skip, up], 1), and the two sizes in the message differ by
+"""A U-Net's decoder fails at torch.cat([skip, up], 1), and the two sizes in the message differ by
 one pixel.
 
 Pooling turns 5 rows into 2, and upsampling turns these into 4, one row fewer than the skip
-connection has. But torch.cat needs equal sizes in all dimensions except one
-(aten/src/ATen/native/TensorShape.h). The height and the width must be divisible by 2 at each
+connection has. However, torch.cat needs equal sizes in all dimensions except the one along which it
+joins (aten/src/ATen/native/TensorShape.h). The height and the width must be divisible by 2 at each
 pooling, for example by 16 for a U-Net with four poolings
 (bigmb/Unet-Segmentation-Pytorch-Nest-of-Unets#52).
 
@@ -48,8 +48,8 @@ connection instead, as in nikhilroxtomar/Retina-Blood-Vessel-Segmentation-in-PyT
 error in the model, but the output is smaller than the mask. If the sizes differ by a factor of two,
 the decoder uses the wrong skip connection, and padding only hides this mistake. If the convolutions
 have no padding, the sizes differ by more: crop the skip connection at its center, as in the
-original U-Net. A volume has a third size: use shape[-3:] and pad the depth as well. A signal
-has only one size, and shape[-2:] includes its channels: pad by (0, side) alone.
+original U-Net. A volume has a third size: use shape[-3:] and pad the depth as well. A signal has
+only one size, but shape[-2:] also includes its channels: pad only by (0, side).
 """
 
 import torch

@@ -26,15 +26,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A detector trains for a while and then fails on an image without objects, always on the same
-images (torchgeo/torchgeo#4046).
+"""A detector trains for a while and then fails on an image without objects
+(torchgeo/torchgeo#4046). It always fails on the same images.
 
-A list of n boxes becomes a tensor of shape (n, 4), but torch.tensor([]) has the shape (0,), because
-an empty list does not show how long its rows would be. reshape(-1, 4) gives it the shape (0, 4).
-The dtype argument also converts boxes in whole pixels to float32, because the boxes of other images
-may be float32. If the rows also contain a label, use reshape(-1, 5): otherwise, four rows would
-silently become five boxes. A separate tensor of labels needs dtype=torch.int64, because
-torch.tensor([]) is float32.
+A list of n boxes becomes a tensor of shape (n, 4). However, torch.tensor([]) has the shape (0,),
+because an empty list does not show how long its rows would be. Calling reshape(-1, 4) changes this
+shape to (0, 4). The dtype argument also converts boxes in whole pixels to float32, because the
+boxes of other images may be float32. If the rows also contain a label, use reshape(-1, 5):
+otherwise, four rows would silently become five boxes. A separate tensor of labels needs
+dtype=torch.int64, because torch.tensor([]) is float32.
 
 Functions that use dimension 1 fail with 'Dimension out of range' instead (pytorch/vision#2192).
 Filtering out these images, as in sgrvinod/a-PyTorch-Tutorial-to-Object-Detection#16, avoids the

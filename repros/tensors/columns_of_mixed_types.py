@@ -30,14 +30,14 @@ pandas 2, whose get_dummies() returns bool columns (docs: pandas.get_dummies, fa
 
 An array has a single dtype. If numbers are mixed with bools or text, the dtype is object (docs:
 DataFrame.values). The array then holds references to Python objects, which torch cannot read
-whatever the dtype argument says (torch/csrc/utils/tensor_numpy.cpp). astype() converts each object
-to a number: False becomes 0, and None becomes NaN, so first call dropna() or fillna(). frame.dtypes
-lists the columns' types.
+whatever the dtype argument says (torch/csrc/utils/tensor_numpy.cpp). Calling astype() converts each
+object to a number: False becomes 0. Because None becomes NaN, first call dropna() or fillna(). To
+see the columns' types, print frame.dtypes.
 
 If a column contains words, astype() raises an error that quotes one of them: encode this column, or
 leave it out. Dates and pandas.NA raise an error too. An array of numeric strings needs astype() too
-(JDAI-CV/DCL#49). For arrays of different shapes, astype() does not help: first give them the same
-shape.
+(JDAI-CV/DCL#49). If an array contains arrays of different shapes, astype() does not help: first
+give them the same shape.
 """
 
 from types import SimpleNamespace

@@ -26,17 +26,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Counting correct predictions fails as soon as a batch has several samples, or a sample has
-several labels (kingsman142/captcha-solver#2).
+"""Code that counts correct predictions fails as soon as a batch has several samples, or a sample
+has several labels (kingsman142/captcha-solver#2).
 
 The operator == compares element by element (docs: torch.eq), but an if statement needs a single
 truth value (aten/src/ATen/native/TensorCompare.cpp). The sum of the comparison is the number of
-correct predictions. The keywords while, assert, and, or, not and the chain 0 < x < 1 need a truth
-value too. For a mask, write & and | with parentheses, as in (0 < x) & (x < 1)
+correct predictions. The keywords `while`, `assert`, `and`, `or` and `not`, and a chain such as 0 <
+x < 1, need a truth value too. For a mask, write & and | with parentheses, as in (0 < x) & (x < 1)
 (ZhengPeng7/GLCNet#5).
 
-all(), which NumPy's message suggests for the same mistake, removes the error. However, it counts a
-batch only if every prediction is right, so the accuracy is too low. If all labels of a sample must
+For the same mistake, NumPy's message suggests all(), which removes the error. However, a batch then
+counts only if every prediction is right, so the accuracy is too low. If all labels of a sample must
 be right, as in a captcha, use (predicted == labels).all(1).sum().item().
 
 If the labels have the shape [batch, 1], compare with labels.flatten(). Otherwise, each prediction is

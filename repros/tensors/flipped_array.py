@@ -29,13 +29,14 @@
 """An augmentation that flips or rotates an image fails, and so does a conversion from BGR to RGB
 with image[..., ::-1] (1adrianb/face-alignment#259). With a random flip, only some samples fail.
 
-image[:, ::-1], np.flip() and np.rot90() copy nothing: they return a view that reads the same memory
-backwards, with a negative stride. A tensor cannot have negative strides
+Neither image[:, ::-1] nor np.flip() nor np.rot90() copies the image. They return a view that reads
+the same memory backwards, with a negative stride. A tensor cannot have negative strides
 (torch/csrc/utils/tensor_numpy.cpp), so torch.tensor() and as_tensor() fail in the same way. copy()
 writes the pixels in their new order.
 
-Call copy() after the last flip: a copy made before it does not help. Calling np.ascontiguousarray()
-is not enough, because it leaves an array with a width of 1 unchanged (numpy#23349).
+Call copy() after the last flip: a copy that is made before this flip does not help. Calling
+np.ascontiguousarray() is not enough, because it leaves an array with a width of 1 unchanged
+(numpy#23349).
 """
 
 import torch

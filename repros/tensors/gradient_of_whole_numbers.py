@@ -26,11 +26,12 @@
 
 torch.tensor() infers the dtype from its data (docs: torch.tensor), so [1, 2] becomes int64 and
 [1.0, 2] becomes float32. An integer cannot change by a small amount, so it has no gradient
-(torch/csrc/autograd/variable.h). arange(), randint() and nn.Parameter() of integers fail in the
-same way. An integer parameter that should not train, such as a mask, belongs in register_buffer().
+(torch/csrc/autograd/variable.h). The functions arange() and randint(), and nn.Parameter() of
+integers, fail in the same way. An integer parameter that should not train, such as a mask, belongs
+in register_buffer().
 
-Predicted classes are integers too. Converted to float, they accept requires_grad, but no gradient
-reaches the model: compute the loss from its outputs instead (popular fix).
+Predicted classes are integers too. After a conversion to float, they accept requires_grad, but no
+gradient reaches the model (popular fix). Compute the loss from the model's outputs instead.
 """
 
 import torch

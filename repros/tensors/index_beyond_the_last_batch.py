@@ -31,10 +31,10 @@
 A DataLoader returns the remaining samples as a smaller batch (docs: torch.utils.data), so the
 number of samples is len(labels), not batch_size. An image at a fixed position, such as images[1],
 fails if the last batch has one image (xmindflow/deformableLKA#20): use images[0]. If squeeze() is
-called on `correct`, a batch of one loses its only dimension: use flatten() instead.
+called on `correct`, a batch of one sample loses its only dimension: use flatten() instead.
 
-drop_last=True removes the error, but in a test loader it leaves the remaining samples out of the
-result.
+With drop_last=True, the error disappears. In a test loader, however, the result then does not
+include the remaining samples.
 """
 
 import torch

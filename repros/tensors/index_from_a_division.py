@@ -32,10 +32,10 @@ dropped the fraction. Now / always returns floats (docs: torch.div), and an inde
 or a mask (ATen/native/IndexingUtils.h). The operator // returns integers if the width is also an
 int, such as 64 instead of 64.0.
 
-Calling long() after /, as in sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#138, goes through
-float32, which rounds indices above 2**24: in a map of 8192 x 8192 values, the row of the last value
-is one too large. long() also silences the error if the index is not an index at all, for example a
-score.
+Calling long() after /, as in sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning#138, is not exact: the
+quotient is float32, which rounds indices above 2**24. In a map of 8192 x 8192 values, the row of
+the last value is then one too large. If the value is not an index at all, but, for example, a
+score, long() silences the error too.
 """
 
 import torch

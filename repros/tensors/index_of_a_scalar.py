@@ -32,11 +32,11 @@
 (foolwood/pytorch-slimming#12).
 
 Since torch 0.4, a loss has no dimensions (PyTorch 0.4.0 Migration Guide), so it has no element 0
-(ATen/TensorIndexing.h). item() returns its value as a Python number. The accuracies of older
-scripts, such as prec1[0], fail in the same way (pytorch#15585).
+(ATen/TensorIndexing.h). Calling item() returns its value as a Python number. The accuracies of
+older scripts, such as prec1[0], fail in the same way (pytorch#15585).
 
-If the indexed tensor should be a batch of outputs, item() only hides the mistake: look for a
-squeeze() that has removed the batch dimension of a single sample.
+If the indexed tensor should be a batch of outputs, item() only hides the mistake. In that case,
+look for a squeeze() that removes the batch dimension of a single sample.
 """
 
 import torch

@@ -28,13 +28,13 @@
 arrays can (pytorch#38196).
 
 torch.tensor() converts each element of the list to a Python number
-(torch/csrc/utils/tensor_new.cpp), which requires tensors with one element. If the result has an
-integer or bool dtype, the message says 'can be converted to an index' (pytorch#127737). In
+(torch/csrc/utils/tensor_new.cpp). This works only for tensors with one element. If the result has
+an integer or bool dtype, the message says 'can be converted to an index' (pytorch#127737). In
 contrast, torch.stack() adds a new first dimension and keeps dtype, device and gradient. If the
 tensors are batches of different sizes, use torch.cat(), which joins their rows.
 
-Converting through lists or arrays raises no error, but the result has no gradient, so backward()
-does not reach the model.
+A conversion by way of lists or arrays raises no error, but the result has no gradient, so
+backward() does not reach the model.
 """
 
 import torch

@@ -33,8 +33,8 @@ size_average, whose truth value is tested (torch/nn/_reduction.py). First create
 it. nn.MSELoss, nn.L1Loss, nn.BCELoss and nn.BCEWithLogitsLoss fail in the same way. Lower-case
 functions, such as nn.functional.cross_entropy(outputs, labels), take the tensors directly.
 
-For a batch with one label, no error occurs here: the result is a module, which has no backward().
-Changing the dtypes, as suggested in nikhilroxtomar/DDANet#1, does not help.
+For a batch with one label, this line raises no error, but the result is a module, which has no
+backward(). Changing the dtypes, as suggested in nikhilroxtomar/DDANet#1, does not help.
 """
 
 import torch

@@ -28,7 +28,7 @@
 
 Each dimension of a mask must have the size of the same dimension of the indexed tensor
 (ATen/native/TensorAdvancedIndexingUtils.h). A flat mask is compared only with the first dimension.
-view_as() gives it the tensor's shape without copying it.
+Calling view_as() gives the mask the tensor's shape without copying it.
 
 The flat values must be in the tensor's order: if other code has flattened a permuted tensor,
 permute before the comparison. If the numbers of elements differ, view_as() raises an error: the

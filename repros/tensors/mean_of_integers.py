@@ -41,8 +41,8 @@ The result of mean() has the dtype of its input, but an integer or bool cannot b
 (aten/src/ATen/native/ReduceOps.cpp). std() and var() fail in the same way. Call float() before
 mean(). For integers above 2**24, use double(), because float32 rounds them.
 
-The end of mean()'s message names the dtype. Bool means a comparison or a mask. Long, Int and Byte
-mean labels, token ids, counts or images, and often show that an earlier float() is missing.
+The end of the message names the dtype. Bool indicates a comparison or a mask. Long, Int and Byte
+indicate labels, token ids, counts or images, and often that an earlier float() is missing.
 
 If the labels have the shape [batch, 1], compare with labels.flatten(). Otherwise, each prediction is
 compared with every label (docs: notes/broadcasting), and the accuracy is wrong without an error.

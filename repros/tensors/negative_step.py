@@ -28,11 +28,12 @@
 (pytorch#99297).
 
 A slice is a view, and a view that runs backwards would need a negative stride, which no tensor has
-(pytorch#59786). The slice therefore rejects every step below 1 (ATen/TensorIndexing.h). flip()
-takes the dimension's number, so x[:, ::-1] becomes x.flip(1).
+(pytorch#59786). A slice therefore accepts only steps of 1 or more (ATen/TensorIndexing.h). Because
+flip() takes the dimension's number, x[:, ::-1] becomes x.flip(1).
 
-flip() copies, so a change to its result does not reach x. For a larger step, slice after the flip:
-x[::-2] is x.flip(0)[::2], whereas x[::2].flip(0) selects other elements if the length is even.
+The flip() call copies, so a change to its result does not reach x. For a larger step, slice after
+the flip: x[::-2] is x.flip(0)[::2], whereas x[::2].flip(0) selects other elements if the length is
+even.
 """
 
 import torch

@@ -33,18 +33,19 @@
 """A batch of token ids in a collate function, or a whole dataset of them, cannot be converted
 (JiaweiSheng/CasEE#3).
 
-All rows of a tensor have the same length. torch.tensor() takes the length from the first row and
-raises at the first row whose length differs (torch/csrc/utils/tensor_new.cpp). pad_sequence() fills
-the shorter rows with zeros. For another padding token, pass padding_value=tokenizer.pad_token_id. A
-Transformers tokenizer pads with padding=True (docs: transformers, Padding and truncation).
+All rows of a tensor have the same length. torch.tensor() takes the length from the first row, and
+raises an error at the first row whose length differs (torch/csrc/utils/tensor_new.cpp). By
+contrast, pad_sequence() fills the shorter rows with zeros. For another padding token, pass
+padding_value=tokenizer.pad_token_id. A Transformers tokenizer pads with padding=True (docs:
+transformers, Padding and truncation).
 
 The batch has the dtype of the first row. If a list of ids may be empty, pass dtype=torch.int64 to
 torch.tensor(), which otherwise returns floats for an empty list. For lists of floats, pass
-dtype=torch.float32 because a first row such as [0, 1] would silently cut off the fractions of the
-other rows.
+dtype=torch.float32. Otherwise, after a first row such as [0, 1], the fractions of the other rows
+would be cut off silently.
 
-The padding must not count, so the mask is True only for real tokens. Without it, the mean over the
-sequence includes the padding (popular fix).
+The padding must not count, so the mask is True only for real tokens. Without the mask, the mean
+over the sequence includes the padding (popular fix).
 """
 
 import torch

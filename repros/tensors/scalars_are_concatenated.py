@@ -33,9 +33,8 @@ cat() joins tensors along an existing dimension, but a loss, a max() or a vector
 (ATen/native/TensorShape.h). stack() joins along a new dimension and keeps the gradient. If only
 some tensors have no dimension, use torch.cat([x.reshape(-1) for x in losses]).
 
-torch.tensor([loss]) for each loss, as in yuanenming/mb-str#3, is fine for a log. In a loss that is
-trained, it cuts the graph: backward() raises an error or, if other losses are added, ignores this
-loss.
+For a log, torch.tensor([loss]) for each loss, as in yuanenming/mb-str#3, is fine. For training, it
+cuts the graph: backward() raises an error or, if other losses are added, ignores these losses.
 """
 
 import torch

@@ -35,9 +35,9 @@ the batch dimension if the batch has one sample, so argmax(1) finds only dimensi
 (ATen/WrapDimUtils.h). flatten(1) always keeps dimension 0. To remove only one dimension, name it,
 as in squeeze(1).
 
-drop_last=True, as suggested in chenyuntc/scene-baseline#2, removes the short batch from training,
-but the model still cannot predict a single image. A BatchNorm after the pooling still needs two
-images in training, so such a model needs drop_last=True as well.
+Passing drop_last=True, as suggested in chenyuntc/scene-baseline#2, removes the short batch from
+training, but the model still cannot predict a single image. If a BatchNorm follows the pooling, it
+needs two images in training, so pass drop_last=True as well.
 """
 
 import torch

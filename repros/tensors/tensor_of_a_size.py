@@ -26,9 +26,9 @@
 
 torch.Tensor() and similar types, such as torch.FloatTensor() and torch.LongTensor(), take a size
 (pytorch/tutorials#41), whereas torch.tensor() takes the values (docs: torch.Tensor). The memory
-often holds zeros, sometimes NaN or 1e-41, so the result changes from run to run. torch.Tensor([2])
-is a tensor with the single value 2, and torch.Tensor(2.0) raises a TypeError. Keep the decimal
-point: torch.tensor(2) is an integer, which an nn.Parameter cannot be.
+often holds zeros, sometimes NaN or 1e-41, so the result changes from run to run. By contrast,
+torch.Tensor([2]) is a tensor with the single value 2, and torch.Tensor(2.0) raises a TypeError.
+Keep the decimal point: torch.tensor(2) is an integer tensor, and nn.Parameter() rejects integers.
 """
 
 import torch
