@@ -51,7 +51,7 @@ import torch
 
 
 def start(device):
-    """A model, and a file of its weights, saved on a GPU that this machine does not have."""
+    """A model, and a file of its weights that were on a GPU which is not here."""
     model, saved = torch.nn.Linear(2, 2), io.BytesIO()
     torch.save(model.state_dict(), saved, _use_new_zipfile_serialization=False)
     # The name of the device, as pickle writes it: its length, then its letters.

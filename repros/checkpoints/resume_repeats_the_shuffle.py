@@ -61,7 +61,7 @@ def epoch():
 
 
 def start(device):
-    """A run of one epoch, its order, and the order of the epoch that would follow."""
+    """A run of one epoch; its order, and that of the epoch that would follow."""
     model = torch.nn.Linear(1, 1).to(device)
     torch.manual_seed(0)
     first = epoch()

@@ -74,7 +74,7 @@ import torch
 
 @contextlib.contextmanager
 def start():
-    """A folder that contains the server's file, and the part of this file that has arrived here."""
+    """A folder with the file of a server, and what has arrived of it here."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
         torch.save({"weight": torch.full((300,), 7.0)}, server)

@@ -52,7 +52,7 @@ Net = type("Net", (torch.nn.Linear,), {"__module__": "train"})
 
 
 def save(device, write, **module):
-    """The bytes that write() has saved, and its module, which no longer contains the class."""
+    """What write() has saved, and its module, which holds no class any more."""
     sys.modules["train"] = train = types.ModuleType("train")  # the script that trained
     vars(train).update(module, Net=Net)
     model, path = Net(2, 2).to(device), io.BytesIO()

@@ -41,7 +41,7 @@ from torch.utils.data import Dataset
 
 
 class TooFar(Exception):
-    """Ends a loop that would otherwise continue forever."""
+    """Ends a loop that would go on for ever."""
 
 
 class Rows(Dataset):

@@ -16,7 +16,7 @@ from ...code import (
     receiver,
     source,
 )
-from ...training import creating_call, is_fragment, is_loader
+from ...training import creating_call, is_fragment, is_loader, stands_in
 from .. import needs
 
 SAME = ("item", "detach", "cpu", "float", "clone", "numpy", "tolist", "double")  # loss.cpu().item()
@@ -207,7 +207,7 @@ def _counts_batches(code: Code, count: ast.expr, addition: ast.AugAssign) -> boo
         path(other.target) == path(count)
         and constant(other.value) == 1
         and code.loops(other)[:1] == [loop]
-        and not code.excludes(other, addition)
+        and (stands_in(code, other, loop) or code.block(other) is code.block(addition))
         for other in code.within(loop, ast.AugAssign)
     )
 

@@ -43,6 +43,7 @@ def shuffles(rows, model, criterion, sampler, args):
 
 def validates(rows, model, criterion):
     test_loader = DataLoader(rows, batch_size=8)
+    model.eval()
     for x, y in test_loader:
         criterion(model(x), y)
 

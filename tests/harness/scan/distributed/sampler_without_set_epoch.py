@@ -76,6 +76,7 @@ def one_pass(model, dataset):
 def for_evaluation(model, dataset):
     sampler = DistributedSampler(dataset)
     val_loader = DataLoader(dataset, sampler=sampler)
+    model.eval()
     for _epoch in range(3):
         for x in val_loader:
             model(x)

@@ -9,7 +9,7 @@ def trains(model, loader, criterion, optimizer):
         loss.backward()
         optimizer.step()
         running_loss += loss  # finds loss_history_keeps_graph
-    return running_loss / len(loader)
+    return running_loss
 
 
 def scales(model, loader, criterion, scaler):
