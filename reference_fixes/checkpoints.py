@@ -248,7 +248,7 @@ def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str
 def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yields each possible reading of a key: its wrappers, and the remaining name."""
     parts = [part for part in key.split(".") if part not in _ANYWHERE]
-    compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
+    compiled = tuple(part for part in key.split(".") if part in _ANYWHERE)
     for start in range(len(parts)):
         yield (*compiled, *parts[:start]), ".".join(parts[start:])
         if parts[start] not in _WRAPPERS:
@@ -259,19 +259,20 @@ def _versions(metadata: Mapping[str, Any], loaded: Mapping[str, str]) -> dict[st
     """Returns torch's metadata for each loaded module, keyed by the module's name in the model."""
     versions: dict[str, Any] = collections.OrderedDict()
     for new, old in loaded.items():
-        last = other = ""
-        while last == other and new and old:
+        while new and old:
             new, _, last = new.rpartition(".")
             old, _, other = old.rpartition(".")
-            if last == other and old in metadata:
-                versions.setdefault(new, copy.deepcopy(metadata[old]))
+            if last != other:
+                break
+            if old in metadata:
+                versions.setdefault(new, dict(metadata[old]))
     return versions
 
 
 def _same(one: Any, other: Any) -> bool:
-    if one is other or one.shape != other.shape:
-        return one is other
-    one = one.to(other.device, other.dtype)
+    if one is other:
+        return True
+    one = one.to(other)  # in device and dtype
     return bool(((one == other) | ((one != one) & (other != other))).all())  # NaN equals NaN
 
 
@@ -311,12 +312,10 @@ def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
     back = value.to(dtype).to(value.dtype)
     if whole:
         return value[back != value]
-    most = torch.finfo(dtype)
-    if torch.finfo(value.dtype).max <= most.max:
-        return value.new_empty(0)
     # A number that is too large becomes inf, NaN or, with an 8-bit dtype in torch 2.13, the largest
     # number.
-    cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))
+    most = torch.finfo(dtype)
+    cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 3))
     return value[(back.isnan() != value.isnan()) | (back.isinf() != value.isinf()) | cut]
 
 

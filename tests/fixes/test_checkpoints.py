@@ -324,6 +324,9 @@ def test_two_values_for_a_tensor_that_is_shared_are_told():
     }
     state["1.weight"] = state["0.weight"].clone()
     assert checkpoints.load_matching(model, state).mismatched == {}
+    tenths = torch.full((3, 2), 0.1)  # the first value is the same, but rounded
+    rounded = {"0.weight": tenths.half(), "1.weight": tenths}
+    assert checkpoints.load_matching(model, rounded).mismatched == {}
     state["0.weight"] = torch.ones(5, 2)  # this value does not fit, so the other value is loaded
     assert list(checkpoints.load_matching(model, state).mismatched) == ["0.weight"]
     del state["1.weight"]
@@ -445,12 +448,13 @@ def test_of_a_sparse_value_what_it_sums_up_to_is_looked_at(make, value, lost):
 def test_numbers_of_8_bits_are_looked_at_too():
     model = torch.nn.Module()
     model.register_buffer("x", torch.zeros(2).to(torch.float8_e4m3fn))
-    for lost in ("inf", "1000000.0", "-500.0"):
+    for lost in ("inf", "1000000.0", "-500.0", "470.0"):  # the largest number is 448
         with pytest.raises(
             ValueError, match=f"float8_e4m3fn in the model, which cannot hold {lost}"
         ):
             checkpoints.load_matching(model, {"x": torch.tensor([1.0, float(lost)])})
     assert model.x.float().tolist() == [0.0, 0.0]
+    assert checkpoints.load_matching(model, {"x": torch.tensor([1.0, 463.0])}).mismatched == {}
     assert checkpoints.load_matching(model, {"x": torch.tensor([1.0, 0.3])}).mismatched == {}
     wide = torch.nn.Module()
     wide.register_buffer("x", torch.zeros(2))
