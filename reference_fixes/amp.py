@@ -137,9 +137,10 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
-    """Creates a GradScaler, enabled if and only if the precision needs it, in every torch release.
+    """Creates a GradScaler in every torch release. It is enabled only if the precision needs it.
 
-    By default, torch.amp.GradScaler("cpu") is enabled, and torch.amp.GradScaler() is for CUDA.
+    By contrast, torch.amp.GradScaler("cpu") is enabled by default, and torch.amp.GradScaler() is
+    for CUDA.
 
     Args:
         options: further arguments for GradScaler, such as init_scale.
@@ -155,7 +156,7 @@ def make_grad_scaler(precision: Precision, **options: Any) -> Any:
 def load_scaler_state(scaler: Any, state: dict[str, Any]) -> bool:
     """Loads a saved scaler state. Returns False if the state is empty or the scaler is disabled.
 
-    A disabled scaler saves {}, and an enabled scaler refuses to load {}.
+    The saved state of a disabled scaler is {}, which an enabled scaler refuses to load.
     """
     if not state or not scaler.is_enabled():
         return False
@@ -414,7 +415,7 @@ def optimizer_step(
 def _check_that_they_are_scaled(
     scaler: Any, names: str, optimizers: list[Any], parameters: list[torch.Tensor]
 ) -> None:
-    """Raises if the gradients are already unscaled or were scaled with an outdated scale."""
+    """Raises an error if the gradients are already unscaled, or if their scale is outdated."""
     for parameter in parameters:
         # Both zero_grad() and backward() replace the gradient or increment its version.
         version = getattr(parameter.grad, "_left_unscaled", None)

@@ -53,8 +53,8 @@ def attention_mask(
         queries: the number of queries, if it differs from the number of keys.
         causal: if True, query n attends only to keys 0 to n.
         bias: a floating-point tensor to add to the scores, as in ALiBi. It must be expandable to
-            the mask's shape. A value of -inf hides the key. The bias receives gradients. In an encoder, a
-            bias requires without_fast_path().
+            the mask's shape. A value of -inf hides the key. The bias receives gradients. In an
+            encoder, a bias requires without_fast_path().
         dtype: the dtype of the queries.
 
     Returns:
@@ -112,7 +112,7 @@ def attention_mask(
 
 @contextlib.contextmanager
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
-    """Makes encoders run in eval mode as in training: modules are called, and a bias stays a bias.
+    """Makes encoders in eval mode compute as in training: they call their modules and add a bias.
 
     Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
 
@@ -120,7 +120,7 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
     fused operator (torch/nn/modules/transformer.py, activation.py). The layer's operator treats a
     float mask as a bool mask and, before torch 2.5, skips hooks. Both operators ignore is_causal if
     there is no mask. TransformerEncoder may drop padded positions. If all parameters are frozen,
-    this happens even with enable_grad().
+    all of this happens even with enable_grad().
 
     From torch 2.3 on, this context uses torch's switch, which applies to all models of the process
     and is restored when the last open block exits. In older releases, it changes only attributes of

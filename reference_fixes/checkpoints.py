@@ -75,10 +75,10 @@ class LoadReport:
 def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str = "") -> LoadReport:
     """Loads all values of a state or checkpoint that fit the model, and accounts for every key.
 
-    The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either model
-    may have been wrapped. Comparisons ignore `_orig_mod`, `_fsdp_wrapped_module` and
-    `_checkpoint_wrapped_module` anywhere in a key. They also ignore `module`, `model`, `net` and
-    `base_model` at the start of a key if more keys match as a result.
+    The weights may be an entry of the checkpoint, such as "state_dict" or "model". Both the saved
+    model and `model` may have been wrapped. Comparisons ignore `_orig_mod`, `_fsdp_wrapped_module`
+    and `_checkpoint_wrapped_module` anywhere in a key. They also ignore `module`, `model`, `net`
+    and `base_model` at the start of a key if more keys match as a result.
 
     The following values are reported but not loaded:
 
@@ -175,7 +175,7 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
-    """Raises if only one of the tensors is a DTensor. Otherwise, copy_() would fail half-way."""
+    """Raises an error if only one of the two is a DTensor, because copy_() would fail half-way."""
     here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
     if here and not there:
         raise ValueError(
@@ -325,12 +325,12 @@ def _some(names: list[Any], most: int = 4) -> str:
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
-    """Like torch.save(), but an interruption leaves either the old file or the new file intact.
+    """Like torch.save(), but after an interruption, either the old file or the new file is intact.
 
     It writes to a new file in the same folder, waits until that file is on the disk, and only then
-    renames it. It raises OSError if there is no room for both files. A link remains a link, and the
-    new file gets the permissions of the file that it replaces. A failed save leaves no temporary
-    file behind, but a killed process may leave a file whose name ends in .tmp.
+    renames it. If there is no room for both files, it raises OSError. A link remains a link, and
+    the new file gets the permissions of the file that it replaces. A failed save leaves no
+    temporary file behind, but a killed process may leave a file whose name ends in .tmp.
 
     Args:
         obj: anything that torch.save() accepts.

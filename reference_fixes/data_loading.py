@@ -208,13 +208,13 @@ class Prefetcher:
     """Iterates over a loader and yields batches that are already on the device.
 
     On CUDA, a thread pins the next batch and copies it during the computation, so the loader needs
-    no pin_memory. At most three batches are on the device, unless the caller keeps earlier batches:
-    a copy starts once the computation on the batch three positions earlier has finished, and a host
-    that is further ahead waits for that computation. At the start of a pass, the host waits for all
-    work that is already queued on the device. Sparse tensors and objects with a to() method cannot
-    be copied ahead of time, so they are moved when their batch is due. An error in a row is also
-    raised when its batch is due. On devices other than CUDA, a Prefetcher yields to_device(batch).
-    To avoid pinning on CUDA, call to_device(batch) in your own loop.
+    no pin_memory. At most three batches are on the device, unless the caller keeps earlier batches.
+    A copy starts once the computation on the batch three positions earlier has finished. If the
+    host is further ahead, it waits for that computation. At the start of a pass, the host waits for
+    all work that is already queued on the device. Sparse tensors and objects with a to() method
+    cannot be copied ahead of time, so they are moved when their batch is due. An error in a row is
+    also raised when its batch is due. On devices other than CUDA, a Prefetcher yields
+    to_device(batch). To avoid pinning on CUDA, call to_device(batch) in your own loop.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -267,8 +267,9 @@ def _read(
     copies: torch.cuda.Stream,
     before: torch.cuda.Event,
 ) -> Future[Any] | None:
-    """Starts copying the next batch, or returns None at the end. Rows are read here instead of in
-    the thread, because a dataset may draw from the same random generator as the training step."""
+    """Starts copying the next batch, or returns None at the end. Rows are read here, not in the
+    thread, because a dataset may draw from the random generator that the training step uses.
+    """
     try:
         for batch in source:
             return thread.submit(_copy, batch, copies, before)
@@ -602,7 +603,9 @@ class _Rest(Iterator[Any]):
 
 
 def _workers_stay(loader: Any) -> bool:
-    """True if the next pass of a loader or Prefetcher keeps its workers, and so draws no seed."""
+    """True if the next pass of a loader or Prefetcher keeps its workers, so that it draws no
+    seed.
+    """
     return bool(getattr(getattr(loader, "loader", loader), "persistent_workers", False))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Raises errors for targets without predictions, means of no values and missing gradients.
+"""Raises errors for targets without predictions, for means of no values, and for missing gradients.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in repros/loss
 whose `fix` key names a function in this file.
@@ -375,12 +375,12 @@ def check_gradients(
 
     Args:
         ignore: fnmatch patterns for the parameters that need no gradient. They are compared with
-            the names in model.named_parameters(). For example, "*.k_proj.bias", or the names of
+            the names in model.named_parameters(). Examples are "*.k_proj.bias", and the names of
             experts that a batch does not reach.
         scaled: True if a GradScaler is in use. The scaler skips steps with inf or NaN gradients,
             so such gradients pass the check.
 
-    Call it after backward(), or let the optimizer call it (torch 2.0 or newer):
+    Call check_gradients() after backward(), or let the optimizer call it (torch 2.0 or newer):
     optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, the
     check reads from the device only once. Do not check whether the weights change instead, because
     weight decay changes weights even if the gradients are zero.

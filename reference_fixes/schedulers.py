@@ -192,8 +192,9 @@ class ScheduleMomentum:
     """Like ScheduleLR, but for the momentum: group["momentum"], or the first of group["betas"].
 
     The momentum of a group is its first momentum times the factor at the step. The first momentum
-    is the group's "initial_momentum", where the first ScheduleMomentum stores it. Any learning rate
-    scheduler can be used with it, because each has its own state and its own step().
+    is the group's "initial_momentum", where the first ScheduleMomentum stores it. A
+    ScheduleMomentum works together with any learning rate scheduler, because each of the two has
+    its own state and its own step().
 
     Args:
         schedule: any function from the step to a factor, or a list with a function for each group.
