@@ -61,8 +61,7 @@ POINTER = b"version https://git-lfs.github.com/spec/v1"
 
 @contextlib.contextmanager
 def start_with(text):
-    """A folder with the file of a server, and what a clone holds in its place.
-    """
+    """A folder with the file of a server, and what a clone holds in its place."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
         torch.save({"weight": torch.full((2,), 7.0)}, server)
