@@ -246,10 +246,11 @@ def figure(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
     """The summary for README.md."""
     cpu, test = on_cpu(asked), of_half(asked, TEST)
     return (
-        f"- In total, {len(addresses)} published lists name {len(cpu)} failures that a run on the CPU can show. Of these, "
-        f"{len(covered(cpu))} have a reproducer\n  or a message that names their cause. No phrase was written for half of the "
-        f"cases. In this half, `explain`\n  and `search` find {share(found(test), covered(test))} covered failures among the "
-        f"first {FIRST} results\n  ([docs/outside.md]({PAGE}))."
+        f"- In total, {len(addresses)} published lists name {len(cpu)} failures that a run on the CPU can show. For "
+        f"{len(covered(cpu))} of these, a\n  reproducer or an entry for an error message names the cause. Half of the cases "
+        f"were not used to improve the\n  search. In this half, `explain` and `search` find "
+        f"{share(found(test), covered(test))} covered failures among the\n  first {FIRST} results "
+        f"([docs/outside.md]({PAGE}))."
     )
 
 
