@@ -118,7 +118,7 @@ def test_the_page_counts_and_lists_the_losses() -> None:
     assert [f"[{name}]" in missed for name in ("found", "lost", "open", "other")] == [0, 1, 0, 0]
     assert "| `a/b`, a sentence | test |" in missed
     assert (
-        "1 published lists name 3 failures that a run on the CPU can show. Of these, 2 have"
+        "1 published lists name 3 failures that a run on the CPU can show. For 2 of these, a"
         in outside.figure(asked, {"A list": "x"})
     )
 
