@@ -36,10 +36,10 @@ features without a graph instead (pyg-team/pytorch-frame#229).
 backward() frees the tensors that the forward pass saved (torch/csrc/autograd/engine.cpp). A tensor
 that depends on parameters has to be recomputed in every step (control), if only because the
 parameters have changed. With retain_graph=True, which the message suggests, backward() detects the
-changed parameters and raises "modified by an inplace operation" (popular fix). In three cases, this
-error is not raised: the encoder's backward pass needs no weight (as for a single Linear), autocast
-has cast all the encoder's weights, or the optimizer has fused=True. The head then continues with
-the features of the initial weights.
+changed parameters and raises "modified by an inplace operation" (popular fix). This error is not
+raised if the encoder's backward pass needs no weight, as for a single Linear. It is not raised
+either if autocast has cast all the encoder's weights, or if the optimizer has fused=True. The head
+then continues with the features of the initial weights.
 """
 
 import torch

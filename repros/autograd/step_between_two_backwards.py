@@ -49,9 +49,9 @@ changed.
 
 The call to step() changes parameters in place, but a Linear has saved its weight for the backward
 pass (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by
-an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss two kinds of changes: those
-made by an optimizer with fused=True (see optimizers/fused_step_escapes_the_version_check), and
-those of a weight that autocast has cast, such as a Linear's weight. The wrong code then silently
+an optimizer (MorvanZhou/PyTorch-Tutorial#89). Newer releases still miss changes that are made by an
+optimizer with fused=True (see optimizers/fused_step_escapes_the_version_check). They also miss
+changes of a weight that autocast has cast, such as a Linear's weight. The wrong code then silently
 trains with the old weights. The generator's loss needs its own forward pass after the step
 (tamarott/SinGAN#148, control). This forward pass also needs its own autocast block, because a block
 reuses the weights that it has cast. If you accumulate gradients, pass

@@ -54,9 +54,9 @@ even if they are up to two minutes apart. To avoid this, subtract the first time
 float().
 
 If all the model's other inputs are float64, model.double() removes the error too, but uses twice
-the memory. The message "got Float and Double" of a linear layer, or "Input type (float) and bias
-type (double)" of a convolution, means the opposite problem: the model is float64, and model.float()
-fixes the error.
+the memory. A linear layer may report "got Float and Double", or a convolution "Input type (float)
+and bias type (double)". These messages mean the opposite problem: the model is float64, and
+model.float() fixes the error.
 """
 
 from array import array

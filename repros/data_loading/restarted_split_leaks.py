@@ -35,7 +35,7 @@ separate generator helps only if the number and the order of the rows stay the s
 row, the split is different, so save val.indices in the checkpoint.
 
 Use the corrected code from the first run on. The model in an earlier checkpoint was trained on
-another split, and some of its training rows are now in the validation set: start over, or keep the
+another split, so some of its training rows are now in the validation set. Start over, or keep the
 old indices.
 """
 

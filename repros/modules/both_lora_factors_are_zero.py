@@ -28,9 +28,9 @@ and learning rate, both factors therefore stay zero. If one factor is random and
 the update starts at zero. Apart from weight decay, the zero factor then learns from the first step
 on, and the random factor from the second step on. For kaiming_uniform_(), the second dimension of A
 is the number of inputs, so for x @ A @ B, pass A.T. Two consecutive linear layers with zero weights
-fail in the same way, even with ReLU or tanh between them, if the first layer has no bias or a bias
-of zeros. If another initialization runs later, such as the model's own init_weights(), it can make
-the factors zero again (nvidia-cosmos/cosmos-predict2.5#15).
+fail in the same way if the first layer has no bias or a bias of zeros. A ReLU or tanh between the
+layers does not help. If another initialization runs later, such as the model's own init_weights(),
+it can make the factors zero again (nvidia-cosmos/cosmos-predict2.5#15).
 """
 
 import torch

@@ -30,9 +30,9 @@ whatever the order of the terms (rosinality/vq-vae-2-pytorch#60). If x is a batc
 change as well. Only an in-place layer that gets x itself causes the failure: after a Linear, a
 convolution or BatchNorm, an in-place layer is harmless. Identity, Flatten and, in eval mode,
 Dropout pass x on, so an in-place ReLU after them also changes x. LeakyReLU, ELU and Dropout with
-inplace=True cause the failure too. Autograd raises an error only in two cases: x is a leaf that
-requires a gradient, or the backward pass of another layer, such as a tanh before the block, needs
-the overwritten x.
+inplace=True cause the failure too. Autograd raises an error only if x is a leaf that requires a
+gradient, or if the backward pass of another layer needs the overwritten x. A tanh before the block
+is an example of such a layer.
 """
 
 import torch

@@ -30,11 +30,11 @@
 Accumulation only adds up gradients in .grad; zero_grad() before every backward() drops the
 gradients of the earlier micro-batches (bytetriper/RAE#67).
 
-The corrected lines give the gradient of the large batch under three conditions: the micro-batches
-have the same size, the rows do not depend on each other, and the loss is the plain mean over the
-rows. With sizes of 4, 4 and 2, the result was off by 0.3 of the gradient. For ignore_index or class
-weights, see loss/accumulation_averages_unequal_means. BatchNorm, and a loss that compares rows,
-such as a contrastive loss, see fewer rows at once.
+The corrected lines assume that the micro-batches have the same size, that the rows do not depend on
+each other, and that the loss is the plain mean over the rows. They then give the gradient of the
+large batch. With sizes of 4, 4 and 2, the result was off by 0.3 of the gradient. For ignore_index
+or class weights, see loss/accumulation_averages_unequal_means. BatchNorm, and a loss that compares
+rows, such as a contrastive loss, see fewer rows at once.
 """
 
 import torch

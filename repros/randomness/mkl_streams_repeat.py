@@ -43,10 +43,10 @@ no longer uses MKL here (pytorch#146174). Two calls with the same seed return th
 whatever its length, and in float64 too. In a training run, two such calls are far apart. Here they
 are the first calls of two generators, whose seeds were chosen to show the failure. By contrast,
 torch.rand() draws one number per element (control). One in 2**24 of these numbers is 0. If such a 0
-were replaced by noise of almost 0, this noise would be far below all other noise, and would select
-even a class with a weight of 1e-20. The corrected code never returns a number above 16.64, whereas
-exponential_() exceeds this bound for one number in 17 million. Builds without MKL, such as builds
-for ARM, do not use these streams (not measured).
+were replaced by a number of almost 0, this noise would be far below all other noise. It would
+select even a class with a weight of 1e-20. The corrected code never returns a number above 16.64,
+whereas exponential_() exceeds this bound for one number in 17 million. Builds without MKL, such as
+builds for ARM, do not use these streams (not measured).
 
 In 2.0 to 2.6, bernoulli_() and dropout repeat in the same way. On Intel CPUs, bernoulli_() used
 these streams before 2.0 too (pytorch#38558, not measured). The permutations that multinomial()

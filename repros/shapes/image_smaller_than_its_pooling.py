@@ -38,8 +38,8 @@ Inception, fails on much smaller images (pytorch#1190).
 If the error is raised by the last pooling, before the classifier, average over the whole map. If
 the old kernel was as large as the map, adaptive_avg_pool2d(x, 1) returns the same result for images
 of the old size, so trained weights still fit (taoyang1122/GradAug#1). If one of several max_pool2d
-calls raises the error, resize the image to the size for which the model was made, or use fewer of
-these calls in the model. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
+calls raises the error, resize the image to the size for which the model was made, or build the
+model with fewer calls. A model with five poolings of 2 needs at least 32 x 32 pixels, and more if
 its convolutions have no padding.
 """
 
