@@ -39,11 +39,13 @@
 # ///
 """After a restart, the file with the best weights holds weights that are worse than before.
 
-The variable with the best score starts again at 0, or at infinity for a loss. The first epoch after
-the restart then counts as the best so far (facebookresearch/ConvNeXt#94). The better weights are
-lost for good, because no other file contains them. Counters for early stopping start again too.
-Save the best score with the last checkpoint, after the comparison. Save it as a Python number:
-torch.load() of torch 2.6 and newer refuses NumPy numbers
+The variable with the best score starts again at 0 (for a loss, at infinity), so the first epoch
+after the restart counts as the best so far (facebookresearch/ConvNeXt#94). The overwritten weights
+are lost if no other file has them. Counters of early stopping start again too. Save the best score
+with the last checkpoint, after the comparison. A first run starts with a checkpoint whose "best" is
+0 (for a loss, infinity). An older checkpoint has no such key, and checkpoint["best"] raises a
+KeyError: evaluate the weights of the best checkpoint again to get their score. Save the score as a
+Python number: torch.load() of torch 2.6 and newer refuses NumPy numbers
 (checkpoints/weights_only_refuses_other_types).
 """
 

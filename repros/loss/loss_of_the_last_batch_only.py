@@ -31,12 +31,14 @@
 # ///
 """The validation loss jumps from epoch to epoch, and the best epoch is a matter of chance.
 
-After a loop, a variable has the value from the last pass, so the losses of all other batches are
-discarded (NVIDIA/tacotron2#266). The same applies to an accuracy, and to the training loss of an
-epoch. The last batch is often the smallest. If the loader does not shuffle, it always holds the
-same few rows, such as those of the last class (numaproj/numalogic#53). Sum the losses in the loop.
-With class weights or ignored labels, for example, the loss is not a mean over rows. In this case,
-weight each batch by the number over which its mean is taken (loss/mean_of_batch_means).
+After a loop, Python keeps the values of its last pass, so all batches but the last are computed for
+nothing (NVIDIA/tacotron2#266). The same applies to an accuracy and to the loss of an epoch of
+training (numaproj/numalogic#53). The last batch is often the smallest, and if the loader does not
+shuffle, it always holds the same few rows. Sum the losses in the loop. len(y) must be the number of
+rows: use len(x) if y is a dict, and y.size(1) if time is the first dimension of y. If the loss is
+not a mean over rows, for example with class weights or ignored labels, weight each batch by the
+number over which its mean is taken (loss/mean_of_batch_means). Losses with reduction="sum" already
+contain this factor, so only add them.
 """
 
 import torch

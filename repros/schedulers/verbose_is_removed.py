@@ -31,7 +31,8 @@
 """A script that ran for years stops at the line that creates the scheduler.
 
 The schedulers of torch 2.2 to 2.6 warn that verbose is deprecated, and those of torch 2.7 and newer
-do not accept it, not even verbose=False (gszfwsb/NCFM#11). The option only printed the rates: print
+do not accept it, not even verbose=False (gszfwsb/NCFM#11). If verbose is given by position, the
+error names the number of positional arguments instead. The option only printed the rates: print
 them after each step instead.
 """
 

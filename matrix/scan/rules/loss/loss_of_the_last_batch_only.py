@@ -88,12 +88,17 @@ def _first_use_after(code: Code, loop: ast.For, name: str) -> ast.Name | None:
 
 
 def _is_collected(code: Code, loop: ast.For, name: str) -> bool:
-    """True if the loop also reads the name, except to print it, or assigns it several times."""
-    for use in code.within(loop, ast.Name):
-        if use.id != name:
-            continue
-        if isinstance(use.ctx, ast.Load):
-            calls = [above for above in code.ancestors(use) if isinstance(above, ast.Call)]
-            if not any(last_name(call.func) in ("print", "set_postfix") for call in calls):
-                return True
-    return False
+    """True if the loop reads the name, except to print it."""
+    reads = [
+        use
+        for use in code.within(loop, ast.Name)
+        if use.id == name and isinstance(use.ctx, ast.Load)
+    ]
+    return not all(_is_printed(code, use) for use in reads)
+
+
+def _is_printed(code: Code, use: ast.Name) -> bool:
+    return any(
+        isinstance(above, ast.Call) and last_name(above.func) in ("print", "set_postfix")
+        for above in code.ancestors(use)
+    )

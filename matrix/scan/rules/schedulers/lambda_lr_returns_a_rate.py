@@ -52,7 +52,7 @@ def _contains(code: Code, result: ast.expr, rate: ast.expr) -> bool:
     if isinstance(result, ast.BinOp) and isinstance(result.op, ast.Mult):
         return _contains(code, result.left, rate) or _contains(code, result.right, rate)
     if isinstance(result, ast.BinOp) and isinstance(result.op, ast.Div):
-        return _contains(code, result.left, rate)
+        return _contains(code, result.left, rate) and not _contains(code, result.right, rate)
     if isinstance(result, ast.IfExp):
         return _contains(code, result.body, rate) or _contains(code, result.orelse, rate)
     if isinstance(result, ast.Call) and path(result.func) in WRAPPERS:

@@ -33,4 +33,4 @@ def from_one(model, args):
 
 def relative_to_the_rate(model, args):
     optimizer = SGD(model.parameters(), lr=args.lr)
-    return LambdaLR(optimizer, lambda x: max(args.min_lr, 0.9**x * args.lr_scale) / args.lr)
+    return LambdaLR(optimizer, lambda x: max(args.min_lr, 0.9**x * args.lr) / args.lr)
