@@ -53,7 +53,15 @@ def _compared(code: Code, test: ast.If) -> ast.expr | None:
 
 
 def _saves(code: Code, test: ast.If) -> bool:
-    return any("save" in last_name(call.func).lower() for call in code.calls_in(test))
+    """True if the branch saves something, or another branch of the same block and condition."""
+    same = [
+        other
+        for other in code.block(test)
+        if isinstance(other, ast.If) and ast.dump(other.test) == ast.dump(test.test)
+    ]
+    return any(
+        "save" in last_name(call.func).lower() for branch in same for call in code.calls_in(branch)
+    )
 
 
 def _keeps_a_best(code: Code) -> bool:
