@@ -50,17 +50,18 @@ def _computed(code: Code, loop: ast.For) -> dict[str, ast.Assign]:
 
 def _is_of_a_total(code: Code, loop: ast.For, call: ast.Call) -> bool:
     """True if the call reads something that the loop extends, such as a confusion matrix."""
-    extended = {path(addition.target) for addition in code.within(loop, ast.AugAssign)}
-    extended |= {
-        path(target)
-        for assignment in code.within(loop, ast.Assign)
-        for target in assignment.targets
-        if path(target) in {path(part) for part in ast.walk(assignment.value)}
-    }
+    extended: set[str] = set()
+    started = {path(part) for part in ast.walk(loop.target)}  # new in each pass
+    for assignment in sorted(code.within(loop, (ast.Assign, ast.AugAssign)), key=place):
+        adds = isinstance(assignment, ast.AugAssign)
+        read = {path(part) for part in ast.walk(assignment.value)}
+        for target in [assignment.target] if adds else assignment.targets:
+            for name in map(path, getattr(target, "elts", [target])):
+                (extended if name not in started and (adds or name in read) else started).add(name)
     extended |= {
         path(receiver(each))
         for each in code.calls_in(loop, "append", "extend", "update", "add")
-        if receiver(each) is not None
+        if receiver(each) is not None and path(receiver(each)) not in started
     }
     return bool((extended - {""}) & {path(part) for part in ast.walk(call)})
 

@@ -21,6 +21,15 @@ def validate_in_epochs(model, dataset, criterion, epochs):
         print(f"epoch {epoch}: {loss:.3f}")  # finds loss_of_the_last_batch_only
 
 
+def validate_on_a_device(model, val_loader, criterion, device):
+    with torch.no_grad():
+        for x, y in val_loader:
+            x = x.to(device)
+            y = y.to(device)
+            val_loss = criterion(model(x), y)
+    return val_loss.item()  # finds loss_of_the_last_batch_only
+
+
 def validate_all(model, val_loader, criterion):
     total, rows = 0.0, 0
     with torch.no_grad():
