@@ -77,31 +77,50 @@ def program(code: Code, *words: str) -> Iterator[Code]:
                 yield found
 
 
-def imported(code: Code) -> Iterator[Code]:
-    """Yields this file and the project's files that it imports, also through other files."""
+def imported(code: Code, *words: str) -> Iterator[Code]:
+    """Yields this file, and the files with one of the words that it imports, even indirectly."""
     yield code
     for file in _imported(code.path.absolute()) if code.path is not None else ():
-        if (found := _code(file)) is not None:
+        if any(word in _text(file) for word in words) and (found := _code(file)) is not None:
             yield found
+
+
+def imports(code: Code, other: Code) -> bool:
+    """True if the file imports the other file, directly or through other files."""
+    if code.path is None or other.path is None:
+        return False
+    return other.path.absolute() in _imported(code.path.absolute())
 
 
 @lru_cache(maxsize=KEPT)
 def _imported(file: Path) -> list[Path]:
     """The files that a file imports, directly or through other files."""
-    found: dict[Path, None] = {file: None}
+    found, new = {file: None}, [file]
     for _ in range(DEPTH + 1):
-        for importer in list(found):
-            code = _code(importer)
-            if code is None:
-                continue
-            modules = [*code.stars]
-            for origin in code.origins.values():
-                inner = ".".join(filter(None, [origin.module, origin.name]))
-                modules += [(origin.module, origin.level), (inner, origin.level)]
-            for module, level in modules:
-                if len(found) <= AROUND:
-                    found |= dict.fromkeys(_files(importer, level, module))
-    return list(found)[1:]
+        new = [inner for importer in new for inner in _imports(importer) if inner not in found]
+        found |= dict.fromkeys(new)
+        if len(found) > AROUND:
+            break
+    return list(found)[1 : AROUND + 1]
+
+
+@lru_cache(maxsize=KEPT)
+def _imports(file: Path) -> list[Path]:
+    """The files that a file imports directly. Its text is only searched for imports."""
+    try:
+        tree = files.parsed(_text(file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    modules: dict[tuple[str, int], None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= dict.fromkeys((alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            inner = [".".join(filter(None, [node.module, alias.name])) for alias in node.names]
+            names = [node.module or "", *inner]
+            modules |= dict.fromkeys((name, node.level) for name in names)
+    found = [inner for name, level in modules for inner in _files(file, level, name)]
+    return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=KEPT)

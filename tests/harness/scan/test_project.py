@@ -369,3 +369,54 @@ def test_another_file_saves_the_wrapped_model(tmp_path, wrap, id):
         ids = found(tmp_path, files, file)
         prefixes = [each for each in ids if each.endswith("_prefix")]
         assert prefixes == ([id] if id else [])
+
+
+@pytest.mark.parametrize(
+    ("call", "body", "finds"),
+    [
+        ("Judge().score(model)", "net.eval()", True),
+        ("score(model)", "net.eval()", True),
+        ("score(model)", "net.eval(); net(1); net.train()", False),
+        ("score(model)", "if net.frozen: net.eval()", False),
+        ("score(other)", "net.eval()", False),
+        ("score(model); model.train()", "net.eval()", False),
+        ("model.generate()", "pass", True),
+        ("model.describe()", "pass", False),
+    ],
+)
+def test_a_call_in_the_loop_leaves_eval_mode(tmp_path, call, body, finds):
+    files = {
+        "judge.py": f"""
+            import torch
+
+            def score(net):
+                {body}
+
+            class Judge:
+                def score(self, net):
+                    {body}
+
+            class Net(torch.nn.Module):
+                def generate(self):
+                    self.eval()
+
+                def describe(self):
+                    return 1
+            """,
+        "train.py": f"""
+            import torch
+            from judge import Judge, Net, score
+
+            def train(model, other, loader):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for epoch in range(9):
+                    model.train()
+                    for x in loader:
+                        model(x).backward()
+                        optimizer.step()
+                        optimizer.zero_grad()
+                        {call}
+            """,
+    }
+    ids = found(tmp_path, files)
+    assert ("rnn/predict_leaves_eval_mode" in ids) is finds

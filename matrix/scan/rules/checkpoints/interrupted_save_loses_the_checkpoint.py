@@ -27,15 +27,15 @@ def interrupted_save_loses_the_checkpoint(code: Code) -> Iterator[Hit]:
         if "save" in name.lower() and name not in ("savefig", "savetxt", "save_image")
         for call in calls
     ]
-    if not calls or not program_resumes(code):
-        return
     for call in calls:
         if is_dead(code, call) or in_a_test(code, call) or _is_safe(code, code.function(call)):
             continue
         file = argument(call, 1, "f") if is_fragment(code) else _file(code, call)
         if file is None or _is_of_the_best(code, call, file):
             continue
-        if is_fragment(code) or (_is_of_the_run(code, call) and _is_repeated(code, call)):
+        if is_fragment(code) or (
+            _is_of_the_run(code, call) and _is_repeated(code, call) and program_resumes(code)
+        ):
             yield Hit(
                 call,
                 f"{source(call)} empties the only checkpoint before it writes the new one",

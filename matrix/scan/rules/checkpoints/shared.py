@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ...code import Code, argument, last_name, path, place, receiver
-from ...project import around, definition, imported, program
+from ...project import around, definition, imports, program
 from ...training import backwards, functions_called, is_fragment
 
 OTHERS = ("optim", "sched", "scaler")  # parts of names of objects with states that are not models
@@ -70,20 +70,21 @@ def saved_wrapped(
             model = receiver(call)
             if model is not None and _is_wrapped(code, model, wrappers) and _is_saved(code, call):
                 yield call, model
-    if any(removed.search(file.text) for file in program(code, prefix)):
-        return
-    yield from _saved_by_a_helper(code, wrappers)
-    for call in states:
-        model = receiver(call)
-        if (
-            model is not None
-            and _is_saved(code, call)
+    others = [
+        *_saved_by_a_helper(code, wrappers),
+        *(
+            (call, model)
+            for call in states
+            if (model := receiver(call)) is not None
             and _is_given(code, model)
+            and _is_saved(code, call)
             and any(
-                _passes_wrapped(file, code, model, wrappers) for file in program(code, *wrappers)
+                _passes_wrapped(each, code, model, wrappers) for each in program(code, *wrappers)
             )
-        ):
-            yield call, model
+        ),
+    ]
+    if others and not any(removed.search(file.text) for file in program(code, prefix)):
+        yield from others
 
 
 def _saved_by_a_helper(
@@ -121,7 +122,7 @@ def _is_given(code: Code, model: ast.expr) -> bool:
 
 def _passes_wrapped(other: Code, code: Code, model: ast.expr, wrappers: tuple[str, ...]) -> bool:
     """True if the other file imports this file, and wraps a model that it passes to a class."""
-    if other is code or all(file.path != code.path for file in imported(other)):
+    if not imports(other, code):
         return False
     return any(
         last_name(value) == last_name(model) and _is_wrapped(other, value, wrappers)

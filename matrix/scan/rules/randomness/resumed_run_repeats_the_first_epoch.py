@@ -44,7 +44,7 @@ def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
 
 def _resumes(code: Code) -> bool:
     """True if this file, or a file that it imports, can continue a run that shuffles its rows."""
-    files = list(imported(code))
+    files = list(imported(code, "epoch", "resume", "backward("))
     return (
         any(continues(file) for file in files)
         and any(file.calls.get("backward") for file in files)

@@ -3,13 +3,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, last_name, names, path, place, receiver
-from ...project import Definition, definition
+from ...code import Code, Hit, last_name, names, path, place, receiver, source
+from ...project import Definition, definition, imported
 from ...training import (
     OPTIMIZERS,
     backwards,
+    class_of,
+    creating_call,
     functions_called,
     is_fragment,
+    is_network,
     optimizer_steps,
     without_grad,
 )
@@ -21,6 +24,7 @@ MODES = ("train", "eval", "zero_grad", "parameters", "state_dict", "load_state_d
 @needs(".eval()|backward(")
 def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
     yield from _evaluates_in_a_function(code)
+    yield from _evaluates_in_another_class(code)
     yield from _is_made_in_eval_mode(code)
     for call in code.calls.get("eval", ()):
         model = path(receiver(call))
@@ -81,6 +85,86 @@ def _evaluates_in_a_function(code: Code) -> Iterator[Hit]:
                         f"{function.name}() leaves the model in eval mode, and the loop that "
                         f"trains {name} does not call {name}.train() again",
                     )
+
+
+def _evaluates_in_another_class(code: Code) -> Iterator[Hit]:
+    """Yields evaluator.run(model) and model.generate() in a training loop, if the method sets eval
+    mode and nothing in the loop sets train mode again.
+    """
+    for loop in code.all(ast.For):
+        if not backwards(code, loop) or not optimizer_steps(code, loop):
+            continue
+        if code.calls_in(loop, "train"):
+            continue
+        for call in code.calls_in(loop):
+            for name in [path(value) for value in call.args] + [path(receiver(call))]:
+                if (
+                    name
+                    and _stays_in_eval_mode(code, call, name)
+                    and not _may_set_train_mode(code, loop, name)
+                    and (
+                        any(path(each.func) == name for each in code.calls_in(loop))
+                        or _is_optimized(code, name)
+                    )
+                    and not _leaves_the_loop(code, call, loop)
+                ):
+                    yield Hit(
+                        call,
+                        f"{source(call.func)}() leaves {name} in eval mode, and this loop does not "
+                        f"call {name}.train() again",
+                    )
+                    break
+
+
+def _stays_in_eval_mode(code: Code, call: ast.Call, name: str) -> bool:
+    """True if the called function of another file or class sets eval mode for this model only."""
+    for found in _called(code, call):
+        parameters = [parameter.arg for parameter in found.node.args.args]  # type: ignore[union-attr]
+        offset = bool(parameters) and parameters[0] in ("self", "cls")
+        if path(receiver(call)) == name:
+            model = "self"
+        else:
+            position = [path(value) for value in call.args].index(name) + offset
+            model = parameters[position] if position < len(parameters) else ""
+        if (
+            any(
+                path(receiver(inner)) == model != ""
+                and not inner.args
+                and not found.code.conditions(inner)
+                for inner in found.code.calls_in(found.node, "eval")
+            )
+            and not found.code.calls_in(found.node, "train")
+            and not backwards(found.code, found.node)
+        ):
+            return True
+    return False
+
+
+def _called(code: Code, call: ast.Call) -> Iterator[Definition]:
+    """Yields the function of another file, or the method of a class, that may be called."""
+    owner = receiver(call)
+    found = definition(code, call.func)
+    if found is not None and found.code is not code and isinstance(found.node, ast.FunctionDef):
+        yield found
+    if owner is None or last_name(call.func) in MODES:
+        return
+    maker = creating_call(code, owner)
+    made = class_of(code, maker) if maker is not None else None
+    if made is not None:
+        classes = [made] if isinstance(made.node, ast.ClassDef) else []
+    elif last_name(owner) in ("model", "net"):
+        classes = [
+            Definition(file, each)
+            for file in imported(code, ".eval()")
+            for each in file.all(ast.ClassDef)
+            if is_network(file, each)
+        ]
+    else:
+        classes = []
+    for each in classes:
+        for part in each.node.body:
+            if isinstance(part, ast.FunctionDef) and part.name == last_name(call.func):
+                yield Definition(each.code, part)
 
 
 def _is_made_in_eval_mode(code: Code) -> Iterator[Hit]:
