@@ -4,12 +4,14 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant
+from ...project import program
 from ...training import default_value, in_a_test, is_dead
 from .. import needs
 
 
-@needs("DataLoader", "num_workers", "lambda|def ")
+@needs("DataLoader|Lambda", "num_workers|Lambda", "lambda|def ")
 def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
+    yield from _transforms(code)
     for call in code.calls.get("DataLoader", ()):
         workers = argument(call, 5, "num_workers")
         context = argument(call, -1, "multiprocessing_context")
@@ -25,6 +27,32 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     function, f"{name} is {what}, which cannot be pickled for a spawned worker"
                 )
+
+
+def _transforms(code: Code) -> Iterator[Hit]:
+    """Yields transforms.Lambda(lambda ...) in a program whose loaders have workers."""
+    calls = [
+        call
+        for call in code.calls.get("Lambda", ())
+        if isinstance(argument(call, 0, "lambd"), ast.Lambda)
+        and code.full(call.func).startswith("torchvision.")
+        and not in_a_test(code, call)
+        and not is_dead(code, call)
+    ]
+    if calls and any(_has_workers(file) for file in program(code, "num_workers")):
+        for call in calls:
+            yield Hit(
+                call, "the transform is a lambda, which cannot be pickled for a spawned worker"
+            )
+
+
+def _has_workers(code: Code) -> bool:
+    return any(
+        (workers := argument(call, 5, "num_workers")) is not None
+        and 0 not in (constant(code.value(workers)), constant(default_value(code, workers)))
+        and constant(argument(call, -1, "multiprocessing_context")) != "fork"
+        for call in code.calls.get("DataLoader", ())
+    )
 
 
 def _local(code: Code, function: ast.expr) -> str:

@@ -36,21 +36,29 @@ def _summed_by_a_meter(code: Code) -> Iterator[Hit]:
     """Yields meter.update(loss), if the meter's class adds up the values that it receives."""
     for call in code.calls.get("update", ()):
         meter, loops = receiver(call), code.loops(call)
-        loss = path(call.args[0]) if call.args else ""
-        if meter is None or not loss or not loops or without_grad(code, call):
+        if meter is None or not call.args or not loops or without_grad(code, call):
             continue
         trained = {path(part) for back in backwards(code, loops[0]) for part in _terms(code, back)}
-        maker = creating_call(code, meter)
+        first = call.args[0]  # a loss, or a dict of losses
+        losses = [
+            value
+            for value in (first.values if isinstance(first, ast.Dict) else [first])
+            if path(value) in trained - {""} and not _is_number(code, value)
+        ]
+        maker = creating_call(code, meter) if losses else None
         found = class_of(code, maker) if maker is not None else None
-        if loss not in trained or found is None or not _adds(found):
-            continue
-        value = code.value(call.args[0])
-        if not isinstance(value, ast.Call) or last_name(value.func) not in NUMBERS:
+        if found is not None and _adds(found):
+            loss = path(losses[0])
             yield Hit(
                 call,
                 f"{source(meter)} adds up {loss} and keeps the graph of every step; {loss}.item() "
                 "has no graph",
             )
+
+
+def _is_number(code: Code, loss: ast.expr) -> bool:
+    value = code.value(loss)
+    return isinstance(value, ast.Call) and last_name(value.func) in NUMBERS
 
 
 def _terms(code: Code, back: ast.Call) -> list[ast.AST]:
@@ -68,12 +76,17 @@ def _adds(meter: Definition) -> bool:
     update = methods.get("update")
     if update is None or len(update.args.args) < 2:
         return False
-    given = update.args.args[1].arg
+    given = {update.args.args[1].arg}
     if meter.code.calls_in(update, *NUMBERS) or meter.code.calls_in(update, "is_tensor"):
         return False
+    for part in meter.code.within(update, (ast.Assign, ast.For)):  # value = values[key]
+        read = part.value if isinstance(part, ast.Assign) else part.iter
+        if any(path(name) in given for name in ast.walk(read)):
+            targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+            given |= {path(name) for target in targets for name in ast.walk(target)} - {"", "self"}
     return any(
-        path(addition.target).startswith("self.")
-        and any(path(part) == given for part in ast.walk(addition.value))
+        ast.unparse(addition.target).startswith("self.")
+        and any(path(part) in given for part in ast.walk(addition.value))
         for addition in meter.code.within(update, ast.AugAssign)
     )
 

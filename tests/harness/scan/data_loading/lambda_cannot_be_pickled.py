@@ -1,5 +1,6 @@
 from functools import partial
 from torch.utils.data import DataLoader
+from torchvision import transforms
 
 
 def sends_a_lambda(rows):
@@ -54,3 +55,10 @@ def forks(rows):
     return DataLoader(
         rows, num_workers=4, multiprocessing_context="fork", collate_fn=lambda batch: batch
     )
+
+
+def scales(named):
+    return [
+        transforms.Lambda(lambda x: x / 255),  # finds lambda_cannot_be_pickled
+        transforms.Lambda(named),
+    ]
