@@ -272,6 +272,7 @@ TRAINER = """
 @pytest.mark.parametrize(
     ("imports", "finds"),
     [
+        ("class Rows:\n                def __getitem__(self, i): return i", False),
         ("from engine.trainer import Trainer", True),
         ("from engine import *", True),
         ("import engine.trainer", True),
@@ -285,7 +286,8 @@ def test_an_imported_trainer_continues_the_run(tmp_path, imports, finds):
         "tools/train.py": f"""
             import torch
             from torch.utils.data import DataLoader
-            {imports}
+            {imports if "class" not in imports else "from engine import *"}
+            {imports if "class" in imports else ""}
 
             def main(args, rows):
                 torch.manual_seed(args.seed)

@@ -23,7 +23,7 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
     found: set[tuple[ast.AST, str]] = set()
     for call in code.calls.get("DataLoader", ()):
         shuffle = argument(call, 2, "shuffle")
-        if shuffle is not None and constant(shuffle) is not False:
+        if not code.torch(call.func) or (shuffle is not None and constant(shuffle) is not False):
             continue
         if has_unpacked(call) or len(call.args) > 3 or in_a_test(code, call) or is_dead(code, call):
             continue

@@ -5,6 +5,10 @@ from nets import Net
 
 PATH = "net.pt"
 net = Net()
+FEATURES = "features.pt"
+if os.path.exists(FEATURES):
+    features = torch.load(FEATURES)
+torch.save(net.features, FEATURES)
 if os.path.exists(PATH):
     net.load(PATH)  # finds resume_without_optimizer_state
 if os.path.exists("vectors.pt"):
