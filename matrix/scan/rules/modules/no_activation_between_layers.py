@@ -8,17 +8,9 @@ from ...training import certain, is_dead, is_network
 from .. import needs
 
 LINEAR = (
-    "low",
-    "lora",
-    "rank",
-    "down",
-    "up",
-    "bottleneck",
-    "factor",
-    "latent",
-    "reduce",
-    "adapter",
-)
+    "low", "lora", "rank", "down", "up", "bottleneck", "factor", "latent", "reduce", "adapter",
+    "expand", "compress",
+)  # fmt: skip
 KEEP = ("Dropout", "Identity", "Flatten")
 
 
@@ -79,7 +71,7 @@ def _without_dropout(code: Code, node: ast.expr) -> ast.Call | None:
 
 def _is_narrow_on_purpose(code: Code, call: ast.Call, inner: ast.Call) -> bool:
     """True if the names suggest a bottleneck, or if forward() also returns the inner output."""
-    words = f"{source(call.func)} {source(inner.func)}".lower()
+    words = f"{source(call)} {source(inner.func)}".lower()
     if any(word in words for word in LINEAR):
         return True
     statement = code.statement(inner)

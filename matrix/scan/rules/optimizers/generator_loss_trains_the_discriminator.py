@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, receiver, source
-from ...training import backward_of, is_backward, is_dead, is_fragment, is_scaler
+from ...training import backward_of, is_backward, is_dead, is_fragment, is_scaler, is_scheduler
 from .. import needs
 from .shared import optimizer_of
 
@@ -53,6 +53,8 @@ def _since_zero(
 
 def _kind(code: Code, call: ast.Call) -> str:
     name = last_name(call.func)
+    if is_scheduler(code, receiver(call)):
+        return ""
     if name == "backward":
         return f"loss {side}" if is_backward(call) and (side := _side(backward_of(call))) else ""
     side = _side(optimizer_of(code, call) if name == "step" else receiver(call))

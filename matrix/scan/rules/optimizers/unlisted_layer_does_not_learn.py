@@ -61,7 +61,9 @@ def _class_of(code: Code, call: ast.Call, model: str) -> Definition | None:
         if isinstance(value, ast.Attribute) and path(value.value) == model
     )
     maker = creating_call(code, name)
-    found = class_of(code, maker) if maker is not None else None
+    makers = [maker] if maker is not None else code.values(name)  # or a model that was loaded
+    classes = [class_of(code, one) for one in makers if isinstance(one, ast.Call)]
+    found = next((one for one in classes if one is not None), None)
     is_class = found is not None and isinstance(found.node, ast.ClassDef)
     return found if is_class and is_network(found.code, found.node) else None  # type: ignore
 

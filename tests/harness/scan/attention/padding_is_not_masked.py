@@ -47,3 +47,33 @@ class Classifier(nn.Module):
     def with_lengths(self, ids, lengths):
         rows = self.embedding(ids)
         return [self.encoder(row[None, :n]) for row, n in zip(rows, lengths)]
+
+
+class OverStates(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.words = nn.Embedding(size, 8)
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.score = nn.Linear(8, 1)
+
+    def attend(self, states):
+        weights = torch.softmax(self.score(states).squeeze(-1), 1)  # finds padding_is_not_masked
+        return torch.bmm(states.transpose(1, 2), weights.unsqueeze(2)).squeeze(2)
+
+    def forward(self, ids):
+        states, _ = self.lstm(self.words(ids))
+        return torch.softmax(self.attend(states), 1)
+
+
+class OverRealStates(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.words = nn.Embedding(size, 8)
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.score = nn.Linear(8, 1)
+
+    def forward(self, ids):
+        states, _ = self.lstm(self.words(ids))
+        scores = self.score(states).squeeze(-1).masked_fill(ids == 0, -1e9)
+        weights = torch.softmax(scores, 1)
+        return torch.bmm(states.transpose(1, 2), weights.unsqueeze(2)).squeeze(2)

@@ -13,7 +13,7 @@ class ActorCritic(nn.Module):
         self.drop = nn.Dropout(0.1)
 
     def forward(self, x):
-        x = self.drop(self.features(x).relu())
+        x = self.drop(self.features(x)).relu()
         return self.actor(x), self.critic(x)
 
 
