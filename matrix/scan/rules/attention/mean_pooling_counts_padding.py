@@ -11,6 +11,7 @@ from ...code import (
     constant,
     is_none,
     last_name,
+    names,
     path,
     receiver,
     source,
@@ -85,6 +86,8 @@ def _is_zeroed(code: Code, hidden: ast.expr) -> bool:
     """True for embedded * (ids != 0).unsqueeze(-1), whose padding is 0 but counts as a step."""
     value = code.value(hidden)
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
+        return False
+    if "unsqueeze" not in names(value) or "mbed" not in code.text:
         return False
     masks: list[ast.AST | None] = [value.left, value.right]
     for _ in range(3):

@@ -181,7 +181,8 @@ def _loader_loop(code: Code, node: ast.AST) -> ast.For | None:
     loop = next(iter(code.loops(node)), None)
     if not isinstance(loop, ast.For) or "dataset" in names(loop.iter):
         return None
-    if not any(is_loader(code, part) for part in ast.walk(loop.iter) if isinstance(part, ast.expr)):
+    parts = [*ast.walk(loop.iter), *(one for n in ast.walk(loop.iter) for one in _values(code, n))]
+    if not any(is_loader(code, part) for part in parts if isinstance(part, ast.expr)):
         return None
     return None if _drops_the_last(code, loop.iter) else loop
 

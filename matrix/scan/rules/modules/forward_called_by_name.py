@@ -39,6 +39,9 @@ def _is_a_model(code: Code, call: ast.Call, node: ast.expr) -> bool:
     if getattr(code.function(call), "name", "") == "forward":
         return False
     maker = creating_call(code, node)
+    if maker is None:  # or one of several objects, such as a model and its wrapper
+        made = [value for value in code.values(node) if isinstance(value, ast.Call)]
+        maker = made[0] if made else None
     if maker is None:
         name = last_name(node).lower()
         imported = {origin.module.partition(".")[0] for origin in code.origins.values()}

@@ -70,19 +70,26 @@ def _without_dropout(code: Code, node: ast.expr) -> ast.Call | None:
 
 
 def _is_narrow_on_purpose(code: Code, call: ast.Call, inner: ast.Call) -> bool:
-    """True if the names suggest a bottleneck, or if forward() also returns the inner output."""
+    """True if the names suggest a bottleneck, or if forward() also uses the inner output."""
     words = f"{source(call)} {source(inner.func)}".lower()
     if any(word in words for word in LINEAR):
         return True
     statement = code.statement(inner)
     name = path(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-    if name and name != path(call.args[0]):
-        return False
     return any(
-        isinstance(part, ast.Name) and part.id == name and code.value(part) is inner
-        for returned in code.within(code.function(call), ast.Return)
-        for part in ast.walk(returned)
+        isinstance(part, ast.Name)
+        and part.id == name
+        and isinstance(part.ctx, ast.Load)
+        and code.value(part) is inner
+        and not _is_given_to_a_layer(code, part)
+        for part in code.within(code.function(call), ast.Name)
     )
+
+
+def _is_given_to_a_layer(code: Code, name: ast.Name) -> bool:
+    """True for self.head(name) and self.drop(name)."""
+    above = code.parent[name]
+    return isinstance(above, ast.Call) and path(above.func).startswith("self.")
 
 
 def _is_linear(code: Code, layer: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...code import Code, argument, constant, last_name, path, remembered
 from ...project import definition
-from ...training import is_dead, is_network
+from ...training import class_of, is_dead, is_network
 
 # Layers that have parameters.
 LAYERS = frozenset(
@@ -43,7 +43,7 @@ def has_parameters(code: Code, node: ast.AST | None) -> bool:
         return any(has_parameters(code, part) for part in ast.walk(node) if part is not node)
     if isinstance(node.func, ast.Name) and classes(code, node.func.id):
         return any(_creates_parameters(code, owner) for owner in classes(code, node.func.id))
-    found = definition(code, node.func)
+    found = class_of(code, node)
     return (
         found is not None
         and isinstance(found.node, ast.ClassDef)
@@ -52,12 +52,22 @@ def has_parameters(code: Code, node: ast.AST | None) -> bool:
 
 
 @remembered
-def _creates_parameters(code: Code, owner: ast.ClassDef) -> bool:
-    """True if the class is a module that creates parameters, or layers of torch that have them."""
-    return is_network(code, owner) and any(
-        code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter"
-        for call in ast.walk(owner)
-        if isinstance(call, ast.Call)
+def _creates_parameters(code: Code, owner: ast.ClassDef, depth: int = 2) -> bool:
+    """True if the class is a module that creates parameters, or layers that have them."""
+    if not is_network(code, owner):
+        return False
+    calls = [part for part in ast.walk(owner) if isinstance(part, ast.Call)]
+    if any(
+        code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter" for call in calls
+    ):
+        return True
+    inner = [definition(code, call.func) for call in calls if isinstance(call.func, ast.Name)]
+    return depth > 0 and any(
+        isinstance(found.node, ast.ClassDef)
+        and found.node is not owner
+        and _creates_parameters(found.code, found.node, depth - 1)
+        for found in inner
+        if found is not None
     )
 
 

@@ -9,7 +9,7 @@ from .. import needs
 from .shared import optimizer_of
 
 
-@needs("param", "step(|train(", "epoch")
+@needs("para", "step(|train(", "epoch")
 def optimizer_is_built_in_each_epoch(code: Code) -> Iterator[Hit]:
     yield from _built_in_a_function(code)
     for node in code.all(ast.Assign):
@@ -124,7 +124,7 @@ def _model(call: ast.Call) -> str:
         keys = [constant(key) for key in group.keys] if isinstance(group, ast.Dict) else []
         if isinstance(group, ast.Dict) and "params" in keys:
             parameters = group.values[keys.index("params")]
-    if isinstance(parameters, ast.Call) and "param" in last_name(parameters.func):
+    if isinstance(parameters, ast.Call) and "para" in last_name(parameters.func):
         return path(receiver(parameters))
     if isinstance(parameters, ast.Call) and last_name(parameters.func) == "parameters":
         return path(receiver(parameters))

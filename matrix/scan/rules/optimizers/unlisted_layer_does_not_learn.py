@@ -102,7 +102,7 @@ def _missing(code: Code, found: Definition, model: str, listed: set[str]) -> str
 
 
 def _freezes(text: str) -> bool:
-    words = ("requires_grad", "from_pretrained", "pretrained=", "weights=")
+    words = (".requires_grad", "from_pretrained", "pretrained=", "weights=")
     return any(word in text for word in words)
 
 

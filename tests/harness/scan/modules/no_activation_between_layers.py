@@ -44,3 +44,14 @@ class Autoencoder(nn.Module):
     def forward(self, x):
         z = self.inward(x)
         return self.outward(z), z
+
+
+class Vectors(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.first = nn.Linear(size, size)
+        self.second = nn.Linear(size, size)
+
+    def forward(self, x):
+        h = self.first(x)
+        return self.second(h) * h.norm(dim=-1, keepdim=True)
