@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, path
+from ...code import Code, Hit, names, path
 from ...origins import made_by_a
 from ...training import is_dead, is_fragment, is_network
 from .. import needs
@@ -19,7 +19,7 @@ def relu_behind_the_last_layer(code: Code) -> Iterator[Hit]:
                 yield Hit(node.value, "where the last layer's output is negative, it is 0")
         return
     for owner in code.all(ast.ClassDef):
-        if not is_network(code, owner) or not _counts_classes(owner):
+        if not is_network(code, owner) or not _counts_classes(code, owner):
             continue
         for method in owner.body:
             if not isinstance(method, ast.FunctionDef) or method.name != "forward":
@@ -40,14 +40,14 @@ def _how(code: Code, value: ast.expr | None) -> str:
     return next((how for relu in RELUS if (how := made_by_a(code, value, *relu))), "")
 
 
-def _counts_classes(owner: ast.ClassDef) -> bool:
-    """True if __init__() gets the number of classes, so that forward() returns their scores."""
+def _counts_classes(code: Code, owner: ast.ClassDef) -> bool:
+    """True if forward() calls a layer that __init__() creates for the number of classes."""
+    methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+    if not methods.keys() >= {"__init__", "forward"}:
+        return False
+    called = {path(call.func) for call in code.calls_in(methods["forward"])}
     return any(
-        isinstance(method, ast.FunctionDef)
-        and method.name == "__init__"
-        and any(
-            "class" in parameter.arg or parameter.arg in ("num_labels", "n_labels")
-            for parameter in (*method.args.args, *method.args.kwonlyargs)
-        )
-        for method in owner.body
+        path(node.targets[0]) in called
+        and any("class" in name or name in ("num_labels", "n_labels") for name in names(node.value))
+        for node in code.within(methods["__init__"], ast.Assign)
     )

@@ -33,6 +33,9 @@ def unet_of_an_odd_size(code: Code) -> Iterator[Hit]:
         return
     if CARES.search(code.text.replace("kernel_size=", "").replace("in_size=", "")):
         return
+    for name in ("interpolate", "upsample"):
+        if any(argument(call, 2, "scale_factor") is None for call in code.calls.get(name, ())):
+            return  # to the size of another tensor
     if not _has_calls(code, POOLS) or not _has_calls(code, UPSAMPLES):
         return
     if not re.search(r"u_?net|skip|down|encoder|enc\d", code.text, re.IGNORECASE):

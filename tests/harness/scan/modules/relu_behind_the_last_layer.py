@@ -42,3 +42,16 @@ class Right(nn.Module):
     def forward(self, x):
         x = self.first(x)
         return self.last(x)
+
+
+class Embeds(nn.Module):
+    def __init__(self, num_classes):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.last = nn.Linear(8, num_classes)
+
+    def forward(self, x):
+        return F.relu(self.first(x))
+
+    def classify(self, x):
+        return self.last(self(x))
