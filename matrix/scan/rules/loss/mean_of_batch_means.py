@@ -208,7 +208,7 @@ def _counts_batches(code: Code, count: ast.expr, addition: ast.AugAssign) -> boo
         path(other.target) == path(count)
         and constant(other.value) == 1
         and code.loops(other)[:1] == [loop]
-        and (stands_in(code, other, loop) or code.block(other) is code.block(addition))
+        and set(code.conditions(other)) <= set(code.conditions(addition))
         for other in code.within(loop, ast.AugAssign)
     )
 

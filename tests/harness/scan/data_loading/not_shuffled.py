@@ -45,7 +45,7 @@ def validates(rows, model, criterion):
     test_loader = DataLoader(rows, batch_size=8)
     model.eval()
     for x, y in test_loader:
-        criterion(model(x), y)
+        criterion(model.score(x), y)
 
 
 def attacks(rows, model, criterion):
