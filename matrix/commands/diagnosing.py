@@ -14,7 +14,7 @@ from ..explain.wrapping import Code
 from ..printing import json_text
 from . import options
 
-CLOSE = 0.4  # how close a checklist must be to the words of the user, from 0 to 1
+CLOSE = 0.35  # how close a checklist must be to the words of the user, from 0 to 1
 NOTHING = "No check found the cause. Describe what you saw: torch-repros search WORDS"
 
 
