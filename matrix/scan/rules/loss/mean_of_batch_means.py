@@ -16,7 +16,7 @@ from ...code import (
     receiver,
     source,
 )
-from ...training import creating_call, is_fragment, is_loader, stands_in
+from ...training import creating_call, is_fragment, is_loader
 from .. import needs
 
 SAME = ("item", "detach", "cpu", "float", "clone", "numpy", "tolist", "double")  # loss.cpu().item()
