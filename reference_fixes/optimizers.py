@@ -294,8 +294,7 @@ def _layouts(
         stand_in.grad = torch.zeros(stand_in.shape, layout=layout, device="meta")
     probe = kind([{**_options(group), "params": stand_ins}])  # type: ignore[call-arg]
     needed, before = list(probe.defaults), dict(probe.state)  # some have state before a step
-    options = {**_options(saved), "params": list(range(len(stand_ins)))}
-    probe.load_state_dict({"state": {}, "param_groups": [options]})
+    probe.load_state_dict({"state": {}, "param_groups": [_options(saved)]})
     missing = [key for key in needed if key not in probe.param_groups[0]]
     if not missing:
         probe.state.update(before)
@@ -312,7 +311,7 @@ def _layouts(
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
     """The options with numbers instead of tensors, and not fused, for parameters without data."""
     options = {key: 0.5 if torch.is_tensor(value) else value for key, value in group.items()}
-    return {**options, "fused": False} if "fused" in options else options
+    return {**options, "fused": False}
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:

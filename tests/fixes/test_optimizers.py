@@ -763,6 +763,8 @@ def test_an_optimizer_of_another_kind_is_loaded_as_torch_would():
     source.step()
     copied = load(WithoutRates(parameters()), source.state_dict())
     assert_equal(state_of(copied), state_of(source))
+    load(copied, source.state_dict())  # also if it has a state already
+    assert_equal(state_of(copied), state_of(source))
     tensors(copied.state_dict())[0].fill_(7)
     assert not tensors(source.state_dict())[0].any()
 

@@ -42,6 +42,13 @@ SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
 OPEN, SILENT = "open.jsonl", "silent.jsonl"
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
+# The results of earlier parts of open.jsonl while they were sealed.
+EARLIER = (
+    ("2026-11-27", 70, "44 %", 35, "40 %", "6 %"),
+    ("2026-11-28, first", 112, "59 %", 55, "44 %", "24 %"),
+    ("2026-11-28, second", 127, "75 %", 76, "49 %", "28 %"),
+)
+
 # Targets: percentages for each set, counts for unrelated.txt.
 PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT, SYMPTOMS_WRONG = 90, 2, 71, 10
 EXPLAINED, FOUND = 5, 5
@@ -290,13 +297,24 @@ def render(
         "written none of the answers judged them.",
         "",
         "`tests/trials/demand/open.jsonl` has the query of each thread. The authors of the messages read one part of the",
-        "threads. The other part is *sealed*: it was drawn on 2026-11-28, before the newest messages were merged, and a",
-        "reader who had written none of these messages judged the answers afterwards. For the part that they read, the",
-        "authors also marked which of their new causes are right. Until that day, 112 threads of this part were sealed",
-        "too. At that time, 59 % of them were answered. Of the 55 settled threads, 44 % had the right cause among the",
-        "first three, and 24 % were answered without the right cause. The file also has an earlier sample of 70 threads,",
-        "whose answers were judged on 2026-11-27. Of these threads, 44 % were answered. Of the 35 settled threads, 40 %",
-        "had the right cause among the first three, and 6 % were answered without the right cause.",
+        "threads, and marked which of their new causes are right. The other part is *sealed*: none of the authors had read",
+        "it, and a reader who had written none of the messages judged the answers after the last message was written. In",
+        "the newest sealed part, most queries also name a class of errors, so many texts are a single line. When a new",
+        "part is drawn, the authors may read the part that was sealed before. These were the results of each part while",
+        "it was sealed:",
+        "",
+        table(
+            (
+                "judged on",
+                "threads",
+                "answered",
+                "settled",
+                "right in the first 3",
+                "answered without right",
+            ),
+            EARLIER,
+            ("threads", "answered", "settled", "right in the first 3", "answered without right"),
+        ),
         "",
         "A list of causes states whether the text points to its first cause. If this cause, or the only cause of an",
         "answer, is not the right one, the answer *points to a wrong cause*.",
@@ -317,9 +335,9 @@ def render(
         "this. For the sealed half, this happened after the search was finished. Phrases and checklists were changed only",
         "for the other half. A checklist names no cause, so `search` never says that a checklist fits.",
         "",
-        "Until that day, 33 threads of the other half were sealed too. Of their 26 settled threads, 38 % were led to the",
-        "cause. For 19 %, `search` said that a wrong result fits. Nobody has judged the newest checklists for these 33",
-        "threads.",
+        "Two earlier parts were sealed until the next part was drawn. Of the 26 settled threads of the first, 38 % were led",
+        "to the cause, and for 19 % `search` said that a wrong result fits. Of the 36 settled threads of the second, 36 %",
+        "were led to the cause, and for none `search` said that a wrong result fits.",
         "",
         table(
             ("outcome", "sealed", "tuned on"),
