@@ -375,7 +375,7 @@ def _fails(samples: list[Any]) -> bool:
 
 
 def _steps(samples: list[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The steps into samples of the same structure, as (expression text, function) pairs."""
+    """An (expression text, function) pair for each entry of samples of the same structure."""
     first = samples[0]
     if all(isinstance(sample, Mapping) for sample in samples):
         whole = all(key in sample for sample in samples for key in first)
@@ -549,7 +549,8 @@ class ResumableBatches:
         self._consumed, self._start = 0, None
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of batches that the loop received in this epoch, and the state of their order.
+        """The number of batches that the loop received in this epoch, and the state of the generator
+        that determines their order.
 
         This dictionary can be loaded with torch.load(weights_only=True).
         """

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load() of a zip archive that contains the checkpoint names a missing subdirectory"
+# title = "torch.load() of a zip archive with the checkpoint inside names a missing subdirectory"
 # kind = "error"
 # symptom = "file in archive is not in a subdirectory"
 # messages = [
@@ -41,8 +41,8 @@ hasRecord("version") to be true, but got false'. Neither message means that the 
 Extract the archive once, or read the file out of it as in the corrected code. Extract only the
 outer archive, because weights.pth must stay packed. If several names in the archive end in
 weights.pth, the corrected code fails with "too many values to unpack". Examples are ema_weights.pth
-and the folder __MACOSX of a zip archive from a Mac. In that case, write name = "..." with the full
-name from the list.
+and the folder __MACOSX of a zip archive from a Mac. In that
+case, write name = "..." with the full name from archive.namelist().
 """
 
 import contextlib

@@ -116,7 +116,7 @@ def test_the_tables_name_each_place_and_each_rule() -> None:
     assert f"[o/n](https://github.com/o/n/blob/{'c' * 40}/a.py#L5)" in page
     assert "b.py" not in page
     assert "c.py" not in page
-    assert "This happens if AMP is on" in page
+    assert "This matters if AMP is on" in page
 
 
 def test_the_readme_says_what_the_newer_places_were_when_they_were_first_read() -> None:

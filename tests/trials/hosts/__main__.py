@@ -28,7 +28,7 @@ def render(results: Sequence[Row]) -> str:
         f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of their",
         "host, with the fixes in the loop, hooks or callbacks. The results are compared with those of the",
         "host itself, of plain torch, or of a single process. The same run checks the behavior of the host",
-        "without the fixes. If this behavior was not checked, the column is empty.",
+        "without the fixes. An empty cell means that this was not checked.",
         "",
         rows(results),
     ]

@@ -369,7 +369,7 @@ def found_in_code(
 
 def summary(reproducer: Reproducer) -> str:
     """The title of the reproducer, and the condition of its rule."""
-    when = f" This happens if {reproducer.when}." if reproducer.when else ""
+    when = f" This matters if {reproducer.when}." if reproducer.when else ""
     return f"{reproducer.title}.{when}"
 
 

@@ -20,7 +20,7 @@ def best_score_is_forgotten(code: Code) -> Iterator[Hit]:
         if best is not None and _saves(code, test) and epoch_loop(code, test) is not None:
             yield Hit(
                 test,
-                f"a resumed run starts with the first value of {path(best)} again, so its first "
+                f"a resumed run starts with the initial value of {path(best)} again, so its first "
                 "epoch counts as the best",
             )
             return

@@ -27,7 +27,7 @@ def resume_without_optimizer_state(code: Code) -> Iterator[Hit]:
     for call in [*_loads(code), *_loads_of_its_own_file(code)][:1]:
         yield Hit(
             call,
-            f"{source(call, 40)} resumes the weights, but nothing saves or loads the state of "
+            f"{source(call, 40)} restores the weights, but nothing saves or loads the state of "
             "the optimizer",
         )
 
