@@ -310,7 +310,7 @@ def test_lines_that_are_no_python_are_a_problem(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace("reproduce(device)", "x = (", 1))
     (problem,) = project.lint()
-    assert problem == f"{path}:11: wrong: not Python: '(' was never closed in line 1"
+    assert problem == f"{path}:11: wrong: not Python: '(' was never closed on line 1"
 
 
 def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem(project):
