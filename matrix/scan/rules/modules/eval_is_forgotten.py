@@ -190,6 +190,8 @@ def _is_a_model(call: ast.Call) -> bool:
 def _asks_for_losses(code: Code, call: ast.Call) -> bool:
     """True for loss_dict = model(images, targets): a detector returns losses only in train mode."""
     statement = code.statement(call)
+    if isinstance(statement, ast.AnnAssign):
+        return last_name(statement.target) == "loss_dict"
     return isinstance(statement, ast.Assign) and last_name(statement.targets[0]) == "loss_dict"
 
 

@@ -45,6 +45,8 @@ class Encoder(nn.Module):
 def asks_a_detector_for_its_losses(model, val_loader):
     for images, targets in val_loader:
         loss_dict = model(images, targets)
+    for images, targets in val_loader:
+        loss_dict: dict = model(images, targets)
     return loss_dict
 
 
