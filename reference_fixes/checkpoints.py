@@ -397,7 +397,7 @@ def capture(**parts: Any) -> dict[str, Any]:
         if _has_state(part):
             objects[name] = _copied(_state_of(part), name, left_out)
         else:
-            values[name] = _copied(part, name, None)
+            values[name] = _copied(part, name)
     return {"objects": objects, "values": values, "random": _random(), "left_out": left_out}
 
 
@@ -436,7 +436,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
             raise TypeError(f"{name} is a {type(one).__name__}, which has no state to load")
         if name not in saved:
             raise ValueError(f"the checkpoint has no state of {name}; it has {_some(list(saved))}")
-    states = _copied(checkpoint["random"], "random", None)
+    states = _copied(checkpoint["random"])
     off = {name: why for name, one in objects.items() if (why := _switched(one, saved[name]))}
     before = {name: _copied(_state_of(one), name, []) for name, one in objects.items()}
     before_all = _random()
@@ -482,7 +482,7 @@ def _state_of(part: Any) -> Any:
 
 
 def _load(part: Any, state: Any) -> None:
-    state = _copied(state, "state", [])
+    state = _copied(state)
     if isinstance(part, torch.Generator):
         part.set_state(state)
     else:
@@ -490,7 +490,10 @@ def _load(part: Any, state: Any) -> None:
 
 
 def _copied(
-    value: Any, where: str, left_out: list[str] | None, seen: dict[Any, torch.Tensor] | None = None
+    value: Any,
+    where: str = "",
+    left_out: list[str] | None = None,
+    seen: dict[Any, torch.Tensor] | None = None,
 ) -> Any:
     """A copy in plain types on the CPU. If `left_out` is a list, functions in dicts are added to
     it."""
@@ -510,7 +513,7 @@ def _copied(
             if left_out is not None and callable(each) and not isinstance(each, torch.Tensor):
                 left_out.append(f"{where}[{key!r}]")
             else:
-                plain = _copied(key, f"the key {key!r} of {where}", None)
+                plain = _copied(key, f"the key {key!r} of {where}")
                 result[plain] = _copied(each, f"{where}[{key!r}]", left_out, seen)
         if hasattr(value, "_metadata"):
             result._metadata = copy.deepcopy(value._metadata)  # type: ignore[union-attr]

@@ -27,7 +27,7 @@
 # net = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
 # optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
 # '''
-# rule = "error"
+# rule = "note"
 # when = "the line that wraps the model runs"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

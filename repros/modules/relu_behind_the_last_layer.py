@@ -20,7 +20,7 @@
 # right = '''
 # output = torch.nn.functional.softplus(layer(x))
 # '''
-# rule = "warning"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With one initialization, the model learns, but with another, it always predicts 0

@@ -33,7 +33,7 @@
 # g_loss.backward()
 # g_optimizer.step()
 # '''
-# rule = "error"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """From the second batch on, the discriminator also learns to accept fakes as real.

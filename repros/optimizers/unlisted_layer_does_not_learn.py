@@ -30,7 +30,7 @@
 # check_parameters(model, optimizer)  # raises, and names what is in no group
 # '''
 # choice = "Use the lines without the check for two groups; add the check wherever groups are made by name"
-# rule = "error"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Groups that are selected by name omit parameters that match no name. The optimizer cannot detect

@@ -19,7 +19,7 @@
 #     group["lr"] = group["initial_lr"] * 1.0  # a copy, in case it is a tensor
 # scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
 # '''
-# rule = "warning"
+# rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A restart or a second phase of training does not learn, because each step up to T_max has a rate

@@ -1208,6 +1208,18 @@ def test_what_is_not_plain_is_refused(value, text):
     assert text in str(raised.value)
 
 
+def test_an_object_whose_state_cannot_be_kept_is_named_before_anything_is_restored():
+    checkpoint = checkpoints.capture(model=linear(), counter=linear())
+    counter = types.SimpleNamespace(
+        state_dict=lambda: {"x": object()}, load_state_dict=lambda state: None
+    )
+    model = linear()
+    before = model.weight.clone()
+    with pytest.raises(TypeError, match=r"^counter\['x'\] is a object"):
+        checkpoints.restore(checkpoint, model=model, counter=counter)
+    assert torch.equal(model.weight, before)
+
+
 def test_plain_values_come_back_as_they_were():
     numpy = pytest.importorskip("numpy")
     values = {
