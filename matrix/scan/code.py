@@ -10,6 +10,7 @@ import math
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from operator import itemgetter
 from pathlib import Path
@@ -81,16 +82,14 @@ class TooLong(Exception):
 
 
 class Code:
-    """A parsed file. Its methods raise TooLong after `seconds` of CPU time."""
+    """A parsed file."""
 
-    def __init__(
-        self, tree: ast.Module, text: str, seconds: float = math.inf, path: Path | None = None
-    ) -> None:
+    def __init__(self, tree: ast.Module, text: str, path: Path | None = None) -> None:
         self.tree, self.text, self.lines = tree, text, text.split("\n")
         self.path = path  # the file, whose imports may be followed
         self.origins: dict[str, Origin] = {}  # name in this file -> where it was imported from
         self.stars: list[tuple[str, int]] = []  # (module, level) of each `from module import *`
-        self._until = time.process_time() + seconds
+        self._until = math.inf  # the CPU time after which the methods raise TooLong
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # last part of the name -> calls in order
@@ -277,6 +276,15 @@ class Code:
                     return files.is_python(edited(text, own))
             node = self.parent[node]
         return files.is_python(edited(self.text, edits))
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Makes the methods raise TooLong if the block takes more than `seconds` of CPU time."""
+        self._until = time.process_time() + seconds
+        try:
+            yield
+        finally:
+            self._until = math.inf
 
     def _check_time(self) -> None:
         if time.process_time() > self._until:

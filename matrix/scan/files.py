@@ -176,11 +176,9 @@ def parsed(text: str) -> ast.Module:
         try:
             return ast.parse(text)
         except SyntaxError:
-            older = "\n".join(map(_with_other_quotes, text.split("\n")))
-            if sys.version_info >= (3, 12) or older == text:
-                raise
-            with suppress(SyntaxError):
-                return ast.parse(older)
+            if sys.version_info < (3, 12):
+                with suppress(SyntaxError):
+                    return ast.parse("\n".join(map(_with_other_quotes, text.split("\n"))))
             raise
 
 

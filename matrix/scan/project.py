@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -52,11 +52,7 @@ def around(code: Code, *words: str) -> Iterator[Code]:
     if code.path is None:
         return
     own = code.path.absolute()
-    for file in _files_around(own.parent):
-        if file != own and any(word in _text(file) for word in words):
-            found = _code(file)
-            if found is not None:
-                yield found
+    yield from _with_a_word((file for file in _files_around(own.parent) if file != own), words)
 
 
 def program(code: Code, *words: str) -> Iterator[Code]:
@@ -69,18 +65,20 @@ def program(code: Code, *words: str) -> Iterator[Code]:
     if code.path is None:
         return
     own = code.path.absolute()
-    near = _files_around(own.parent)
-    for file in dict.fromkeys([*_imported(own), *_files_below(_root(own.parent))]):
-        if file != own and file not in near and any(word in _text(file) for word in words):
-            found = _code(file)
-            if found is not None:
-                yield found
+    near = {own, *_files_around(own.parent)}
+    others = dict.fromkeys([*_imported(own), *_files_below(_root(own.parent))])
+    yield from _with_a_word((file for file in others if file not in near), words)
 
 
 def imported(code: Code, *words: str) -> Iterator[Code]:
     """Yields this file, and the files with one of the words that it imports, even indirectly."""
     yield code
-    for file in _imported(code.path.absolute()) if code.path is not None else ():
+    if code.path is not None:
+        yield from _with_a_word(_imported(code.path.absolute()), words)
+
+
+def _with_a_word(paths: Iterable[Path], words: tuple[str, ...]) -> Iterator[Code]:
+    for file in paths:
         if any(word in _text(file) for word in words) and (found := _code(file)) is not None:
             yield found
 
@@ -106,19 +104,16 @@ def _imported(file: Path) -> list[Path]:
 
 @lru_cache(maxsize=KEPT)
 def _imports(file: Path) -> list[Path]:
-    """The files that a file imports directly. Its text is only searched for imports."""
-    try:
-        tree = files.parsed(_text(file))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    """The files that a file imports directly."""
+    code = _code(file)
+    if code is None:
         return []
     modules: dict[tuple[str, int], None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules |= dict.fromkeys((alias.name, 0) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            inner = [".".join(filter(None, [node.module, alias.name])) for alias in node.names]
-            names = [node.module or "", *inner]
-            modules |= dict.fromkeys((name, node.level) for name in names)
+    for statement in code.all(ast.Import):
+        modules |= dict.fromkeys((alias.name, 0) for alias in statement.names)
+    for origin in code.all(ast.ImportFrom):
+        inner = [".".join(filter(None, [origin.module, alias.name])) for alias in origin.names]
+        modules |= dict.fromkeys((name, origin.level) for name in [origin.module or "", *inner])
     found = [inner for name, level in modules for inner in _files(file, level, name)]
     return list(dict.fromkeys(found))
 
@@ -234,10 +229,24 @@ def _text(file: Path) -> str:
         return ""
 
 
+def code_of(file: Path, text: str) -> Code:
+    """The file with this text, which may be another revision, or not be saved.
+
+    A saved file is parsed only once for its own findings and for those of other files. Raises the
+    same exceptions as ast.parse().
+    """
+    if not file.is_file():
+        return Code(files.parsed(text), text)
+    found = _code(file.absolute())
+    if found is None or found.text != text:
+        return Code(files.parsed(text), text, file)
+    return found
+
+
 @lru_cache(maxsize=KEPT)
 def _code(file: Path) -> Code | None:
     try:
         text = files.read(file).text
-        return Code(files.parsed(text), text, path=file)
+        return Code(files.parsed(text), text, file)
     except (files.Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
         return None

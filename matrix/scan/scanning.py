@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..catalog import Reproducer, ruled
 from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
+from .project import code_of
 from .training import DEFINITIONS
 
 SECONDS = 10.0  # CPU time that the rules may use for one file
@@ -176,26 +177,27 @@ def _findings(
     text: str, rules: list[Rule], path: Path, cells: list[files.Cell]
 ) -> Iterator[Finding]:
     """Yields the findings for scan_text(). `cells` contains the cell of each line in a notebook."""
-    tree = files.parsed(text)
     likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
+        files.parsed(text)
         return
-    code = Code(tree, text, SECONDS, path if path.is_file() else None)
+    code = code_of(path, text)
     numbers = (getattr(node, "value", None) for node in code.all(ast.Constant))
     if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
         raise files.Unreadable("it contains a number that is too long to print")
     silenced = _silenced(text)
-    for rule in likely:
-        places: set[tuple[int, int]] = set()  # a rule reports at most one finding per line
-        for hit in _hits(rule, code):
-            if _ignored(code, hit, rule.id, silenced):
-                continue
-            if hit.edits and not code.stays_python(hit.edits):
-                hit = hit._replace(edits=())  # for example, inside parentheses
-            finding = _finding(hit, rule, path, code, cells)
-            if (finding.cell, finding.line) not in places:
-                places.add((finding.cell, finding.line))
-                yield finding
+    with code.limited(SECONDS):
+        for rule in likely:
+            places: set[tuple[int, int]] = set()  # a rule reports at most one finding per line
+            for hit in _hits(rule, code):
+                if _ignored(code, hit, rule.id, silenced):
+                    continue
+                if hit.edits and not code.stays_python(hit.edits):
+                    hit = hit._replace(edits=())  # for example, inside parentheses
+                finding = _finding(hit, rule, path, code, cells)
+                if (finding.cell, finding.line) not in places:
+                    places.add((finding.cell, finding.line))
+                    yield finding
 
 
 @cache

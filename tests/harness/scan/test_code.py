@@ -204,6 +204,6 @@ def test_what_stays_python_after_an_edit(text, at, new, stays):
 
 
 def test_edits_are_checked_within_the_seconds_that_a_file_has():
-    code = Code(ast.parse("x"), "x", -1.0)
-    with pytest.raises(TooLong):
+    code = Code(ast.parse("x"), "x")
+    with code.limited(-1.0), pytest.raises(TooLong):
         code.stays_python((Edit(1, 0, 1, 1, "y"),))
