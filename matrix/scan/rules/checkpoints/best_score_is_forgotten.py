@@ -7,6 +7,7 @@ from ...code import Code, Hit, constant, last_name, path, receiver
 from ...project import around
 from ...training import epoch_loop, is_fragment, is_optimizer, resumes
 from .. import needs
+from .shared import keys_of
 
 BEST = ("best", "max_acc", "min_loss", "max_score")
 
@@ -66,8 +67,7 @@ def _saves(code: Code, test: ast.If) -> bool:
 
 def _keeps_a_best(code: Code) -> bool:
     """True if a key names a best value, or if a best value is read from a checkpoint."""
-    keys = [key for table in code.all(ast.Dict) for key in table.keys]
-    keys += [part.slice for part in code.all(ast.Subscript)]
+    keys = keys_of(code)
     keys += [value for call in code.calls.get("get", ()) for value in call.args]
     words = [str(constant(key)) for key in keys if isinstance(constant(key), str)]
     words += [keyword.arg or "" for keyword in code.all(ast.keyword)]

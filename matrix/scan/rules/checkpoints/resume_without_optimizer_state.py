@@ -14,7 +14,7 @@ from ...training import (
     resumes,
 )
 from .. import needs
-from .shared import is_written_before
+from .shared import is_written_before, keys_of, torch_saves
 
 
 @needs("optim", "load|save(")
@@ -86,9 +86,9 @@ def _loads_of_its_own_file(code: Code) -> Iterator[ast.Call]:
 
 def _saved_with_the_scaler(code: Code) -> Iterator[Hit]:
     """Yields checkpoints with the state of the scaler, which serves only to continue the run."""
-    for call in code.calls.get("save", ()):
+    for call in torch_saves(code):
         saved = code.value(argument(call, 0, "obj"))
-        if code.full(call.func) != "torch.save" or not isinstance(saved, ast.Dict):
+        if not isinstance(saved, ast.Dict):
             continue
         keys = [str(constant(key)).lower() for key in saved.keys]
         if any("scaler" in key for key in keys) and _trains(code):
@@ -123,11 +123,7 @@ def _replaced_after_loading(code: Code) -> Iterator[Hit]:
 
 def _saves_its_epochs(code: Code) -> bool:
     """True if the file itself saves a dict with an epoch, so it loads its own checkpoint."""
-    saved = [
-        code.value(argument(call, 0, "obj"))
-        for call in code.calls.get("save", ())
-        if code.full(call.func) == "torch.save"
-    ]
+    saved = [code.value(argument(call, 0, "obj")) for call in torch_saves(code)]
     return any(
         constant(key) == "epoch"
         for state in saved
@@ -148,9 +144,7 @@ def _keeps_the_state(code: Code) -> bool:
 
 def _has_a_key(code: Code) -> bool:
     """True for a dict key such as "optimizer", whose value may be a state."""
-    keys = [key for table in code.all(ast.Dict) for key in table.keys]
-    keys += [part.slice for part in code.all(ast.Subscript)]
-    return any("optim" in str(constant(key)).lower() for key in keys)
+    return any("optim" in str(constant(key)).lower() for key in keys_of(code))
 
 
 def _trains(code: Code) -> bool:

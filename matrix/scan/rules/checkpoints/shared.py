@@ -17,6 +17,16 @@ def is_test(code: Code, node: ast.AST) -> bool:
     return getattr(code.function(node), "name", "").startswith("test")
 
 
+def torch_saves(code: Code) -> list[ast.Call]:
+    return [call for call in code.calls.get("save", ()) if code.full(call.func) == "torch.save"]
+
+
+def keys_of(code: Code) -> list[ast.expr | None]:
+    """The keys of all dict displays and subscripts."""
+    keys = [key for table in code.all(ast.Dict) for key in table.keys]
+    return [*keys, *(part.slice for part in code.all(ast.Subscript))]
+
+
 def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
     """The state itself, and the objects that contain the state."""
     parts = [state]
@@ -170,7 +180,7 @@ def _may_load_wrapped(code: Code, wrappers: tuple[str, ...]) -> bool:
 
 def _is_saved(code: Code, state: ast.Call) -> bool:
     """True if torch.save() receives the state, directly or in a dictionary."""
-    saves = [call for call in code.calls.get("save", ()) if code.full(call.func) == "torch.save"]
+    saves = torch_saves(code)
     parts = [state, *code.ancestors(state)]
     if any(call in parts for call in saves):
         return True

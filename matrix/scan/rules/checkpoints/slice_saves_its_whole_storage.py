@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from ...code import Code, Hit, constant, path, source
 from ...training import is_fragment
 from .. import needs
+from .shared import torch_saves
 
 
 @needs("torch.save(", "[")
 def slice_saves_its_whole_storage(code: Code) -> Iterator[Hit]:
-    for call in code.calls.get("save", ()):
-        if code.full(call.func) != "torch.save" or not call.args:
+    for call in torch_saves(code):
+        if not call.args:
             continue
         part = code.value(call.args[0])
         if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...code import Code, Hit, argument, constant, path, receiver, source
 from ...training import is_dead, is_fragment
 from .. import needs
-from .shared import is_test, is_written_before, parts_of
+from .shared import is_test, is_written_before, parts_of, torch_saves
 
 # Keys under which frameworks store a model's parameters in a file.
 KEYS = ("state_dict", "model", "model_state_dict", "net", "weights", "params")
@@ -93,11 +93,10 @@ def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
     file = _file_of(code, state)
     if file is None or is_fragment(code):
         return False
-    for save in code.calls.get("save", ()):
+    for save in torch_saves(code):
         target = argument(save, 1, "f")
         if (
-            code.full(save.func) == "torch.save"
-            and target is not None
+            target is not None
             and ast.dump(target) == ast.dump(file)
             and (code.function(save) is code.function(load) or not isinstance(file, ast.Name))
         ):

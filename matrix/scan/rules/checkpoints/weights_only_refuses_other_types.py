@@ -17,6 +17,7 @@ from ...code import (
 from ...project import definition
 from ...training import creating_call, expects_an_error, in_a_test, is_fragment
 from .. import needs
+from .shared import torch_saves
 
 OF_A_MODULE = ("eval", "train", "parameters", "state_dict", "load_state_dict", "modules")
 OF_A_TENSOR = ("data", "requires_grad", "grad", "names")
@@ -97,8 +98,7 @@ def _returns_a_model(code: Code, load: ast.Call) -> bool:
     """True if the function is called load_model(), and the file saves a model as a whole."""
     words = getattr(code.function(load), "name", "").split("_")
     return bool({"load", "restore"} & set(words) and set(MODELS) & set(words)) and any(
-        code.full(call.func) == "torch.save" and path(argument(call, 0, "obj")) in MODELS
-        for call in code.calls.get("save", ())
+        path(argument(call, 0, "obj")) in MODELS for call in torch_saves(code)
     )
 
 
@@ -109,9 +109,9 @@ def _other_value(code: Code, statement: ast.Assign, name: str) -> str | None:
         for part in code.within(code.function(statement), ast.Subscript)
         if path(part.value) == name
     }
-    for call in code.calls.get("save", ()):
+    for call in torch_saves(code):
         saved = code.value(argument(call, 0, "obj"))
-        if code.full(call.func) != "torch.save" or not isinstance(saved, ast.Dict):
+        if not isinstance(saved, ast.Dict):
             continue
         keys = {constant(key) for key in saved.keys if key is not None}
         if not is_fragment(code) and not read & keys:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...code import Code, Hit, argument, last_name, path, receiver, source
 from ...training import class_of, is_dead, is_fragment, is_network
 from .. import needs
-from .shared import is_test
+from .shared import is_test, torch_saves
 
 # Calls whose result is not the module itself.
 OTHERS = ("state_dict", "script", "trace", "freeze", "symbolic_trace", "convert", "export")
@@ -18,9 +18,9 @@ USES = ("parameters", "train", "eval", "state_dict", "zero_grad", "named_paramet
 
 @needs("save(", "torch")
 def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
-    for call in code.calls.get("save", ()):
+    for call in torch_saves(code):
         saved = argument(call, 0, "obj")
-        if code.full(call.func) != "torch.save" or saved is None:
+        if saved is None:
             continue
         if is_test(code, call) or is_dead(code, call):
             continue

@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, names, path, receiver, source
-from ...training import backward_of, creating_call, is_backward, is_fragment
+from ...training import backward_of, is_backward, is_fragment
 from .. import needs
+from .shared import with_its_maker
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss", "NLLLoss", "nll_loss")
 MODELS = ("ForCausalLM", "LMHeadModel", "ForSeq2SeqLM", "ForConditionalGeneration", "ForMaskedLM")
@@ -51,13 +52,11 @@ def _is_a_mean_over_tokens(code: Code, loss: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         if code.torch(value.func) == "cross_entropy" and is_fragment(code):
             return True
-        maker = creating_call(code, value.func) if path(value.func) else None
-        made = [value] if maker is None else [value, maker]
         return any(
-            last_name(one.func) in CROSS_ENTROPY
-            and argument(one, -1, "ignore_index") is not None
-            and argument(one, -1, "reduction") is None
-            for one in made
+            last_name(each.func) in CROSS_ENTROPY
+            and argument(each, -1, "ignore_index") is not None
+            and argument(each, -1, "reduction") is None
+            for each in with_its_maker(code, value)
         )
     node = value if isinstance(value, (ast.Attribute, ast.Subscript)) else loss
     outputs = node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else None

@@ -18,6 +18,7 @@ from ...code import (
 )
 from ...training import creating_call, is_fragment, is_loader
 from .. import needs
+from .shared import with_its_maker
 
 SAME = ("item", "detach", "cpu", "float", "clone", "numpy", "tolist", "double")  # loss.cpu().item()
 MEANS = ("mean", "average", "fmean", "nanmean")
@@ -307,9 +308,10 @@ def _computes_a_mean(code: Code, call: ast.Call) -> bool:
 
 def _is_summed(code: Code, call: ast.Call) -> bool:
     """True if the criterion has reduction="sum" or "none"."""
-    maker = creating_call(code, call.func) if path(call.func) else None
-    made = [call] if maker is None else [call, maker]
-    return any(constant(argument(one, -1, "reduction")) in ("sum", "none") for one in made)
+    return any(
+        constant(argument(each, -1, "reduction")) in ("sum", "none")
+        for each in with_its_maker(code, call)
+    )
 
 
 def _has_rows(product: ast.BinOp) -> bool:

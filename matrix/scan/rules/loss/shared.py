@@ -11,6 +11,12 @@ from ...training import creating_call
 KL_DIV = ("kl_div", "KLDivLoss")
 
 
+def with_its_maker(code: Code, call: ast.Call) -> list[ast.Call]:
+    """The call, and the call that created its criterion, which may have the options."""
+    maker = creating_call(code, call.func) if path(call.func) else None
+    return [call] if maker is None else [call, maker]
+
+
 def losses_with_score(
     code: Code, function: str, module: str
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
