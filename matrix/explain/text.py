@@ -154,9 +154,6 @@ def _newest(standings: dict[str, Standing]) -> str:
     return max((standing.date for standing in standings.values()), default="")
 
 
-UNSURE = "The text alone does not show the cause. Check these, most likely first:"
-
-
 def causes(
     answer: Answer, measured: Measured, version: str | None, everything: bool = False
 ) -> list[str]:
@@ -168,16 +165,17 @@ def causes(
     by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
     absent = {id for id, each in by_id.items() if measured.is_absent(each, version)}
     ordered = sorted(answer.causes, key=lambda cause: cause.see in absent)
-    heading = UNSURE
-    if len(ordered) == 1:
-        heading = "Check this cause:"
-    elif ordered[0].cause in answer.named:
-        heading = "Check these causes. The text points to the first:"
     if not answer.was_raised:
         heading = (
             "No run here raised this message. Its causes according to their sources, most likely "
             "first:"
         )
+    elif len(ordered) == 1:
+        heading = "Check this cause:"
+    elif ordered[0].cause in answer.named:
+        heading = "Check these causes. The text points to the first:"
+    else:
+        heading = "The text alone does not show the cause. Check these, most likely first:"
     blocks = []
     for position, cause in enumerate(ordered, 1):
         lines = ["", f" {position}. {cause.cause}", f"    {cause.check}"]
