@@ -17,7 +17,7 @@ def too_large():
 
 
 def too_small():
-    return _rate(1e-4)
+    return _rate(1e-2)
 
 
 def no_gradient():

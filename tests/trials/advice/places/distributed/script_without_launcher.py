@@ -42,6 +42,7 @@ def place(t):
         port = str(probe.getsockname()[1])
 
     def on_a_rank(rank):
+        dist.barrier()  # the other rank may still connect
         dist.destroy_process_group()
         values = (str(rank), "2", "localhost", port)
         return with_variables(script, **dict(zip(NAMES, values)))
