@@ -480,10 +480,10 @@ class ResumableBatches:
             )
         self.batches, self.generator = batches, _generator_of(batches)
         self._consumed = 0  # batches of this epoch that the loop has received
-        self._given = 0  # batches of this epoch that the loader has received
+        self._given: int  # batches of this epoch that the loader has received
         self._skip = 0  # batches to skip at the start of the next pass
-        self._start: torch.Tensor | None = None  # the generator's state at the start of this epoch
-        self._pass: object = None  # identifies the current pass
+        self._start: Any = None  # the generator's state at the start of this epoch
+        self._pass: object  # identifies the current pass
         self._loaded = self._announced = False
         self._begun = False  # True once the first pass has begun
 
@@ -496,8 +496,8 @@ class ResumableBatches:
             raise RuntimeError("iterate over counted(loader), not over the loader: nobody counts")
         self._announced = False
         skip, self._skip = self._skip, 0
-        if self.generator is not None and self._start is not None:
-            self.generator.set_state(self._start)  # the loader may have drawn from the generator
+        if self.generator is not None:  # the loader may have drawn from the generator
+            self.generator.set_state(self._start)
         for batch in self.batches:
             try:
                 len(batch)
@@ -587,7 +587,7 @@ class ResumableBatches:
             self.generator.set_state(start)  # raises here if this is not a state
         self._skip = self._consumed = consumed
         self._start, self._loaded, self._pass = start, True, None
-        self._begun = bool(state_dict.get("begun", consumed))  # older states lack this key
+        self._begun = bool(state_dict.get("begun"))  # older states lack this key
 
 
 class _Rest(Iterator[Any]):
@@ -739,10 +739,9 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classme
 
 def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
     """The objects that a function refers to. Of its global variables, only the generators."""
-    behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
     if not isinstance(function, FunctionType):
-        return behind
-    behind += [function.__defaults__, function.__kwdefaults__, vars(function)]
+        return [getattr(function, "__self__", None), getattr(function, "__func__", None)]
+    behind: list[Any] = [function.__defaults__, function.__kwdefaults__, vars(function)]
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # the cell may still be empty
             behind.append(cell.cell_contents)

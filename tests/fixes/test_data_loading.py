@@ -1444,8 +1444,11 @@ def test_generators_are_found_wherever_a_dataset_holds_them(make):
 @pytest.mark.parametrize(("entries", "found"), [(1000, True), (1001, False)])
 def test_lists_longer_than_1000_are_data(entries, found):
     generator = random.Random(0)
-    seeded(Draws(None, rows=[generator] + [1] * (entries - 1)))
+    others = [random.Random(0), random.Random(0)]
+    rows = [generator] + [1] * (entries - 1)
+    seeded(Draws(None, before=others[0], rows=rows, after=others[1]))
     assert (generator.random() != random.Random(0).random()) is found
+    assert all(other.random() != random.Random(0).random() for other in others)
 
 
 @pytest.mark.parametrize("kind", [set, frozenset, deque, tuple, lambda rows: dict(enumerate(rows))])
@@ -2203,6 +2206,29 @@ def test_the_seed_of_new_workers_is_put_back_only_after_a_load(prefetched):
         assert torch.equal(torch.get_rng_state(), before) is put_back
 
 
+def test_a_loader_that_names_no_workers_draws_its_seed_after_a_load_between_two_epochs():
+    class Plain:
+        def __iter__(self):
+            torch.rand(1)
+            return iter(run.loader)
+
+    run = Resumable()
+    epochs(run, 1)
+    run.batches.load_state_dict(run.batches.state_dict())
+    before = torch.get_rng_state()
+    list(run.epoch(Plain()))
+    assert not torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_pass_says_whether_it_was_resumed():
+    fresh = Resumable()
+    assert fresh.batches.state_dict()["begun"] is False
+    assert fresh.batches.counted(fresh.loader).resumed is False
+    for given in (1, 2):
+        _, run = resumed_after(given)
+        assert run.batches.counted(run.loader).resumed is True
+
+
 def test_the_generator_may_move_between_the_load_and_the_pass():
     expected = epochs(Resumable(), 2)
     _, again = resumed_after(2)
@@ -2372,7 +2398,8 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
 
 def test_a_state_from_the_start_of_an_epoch_of_another_length_is_refused():
     run, other = Resumable(), Resumable()
-    with pytest.raises(ValueError, match="^the state is of batch 0 of 7, and here are 3: another"):
+    text = r"^the state is of batch 0 of 7, and here are 3: another dataset or batch size\?$"
+    with pytest.raises(ValueError, match=text):
         run.batches.load_state_dict({**other.batches.state_dict(), "length": 7})
     assert epochs(run, 1) == epochs(Resumable(), 1)
 
@@ -2389,5 +2416,5 @@ def test_samplers_whose_order_cannot_be_restored_are_refused():
         with pytest.raises(TypeError, match=text):
             data_loading.ResumableBatches(batches)
     batches = data_loading.ResumableBatches(SequentialSampler(range(9)))
-    with pytest.raises(TypeError, match="^expected lists of indices, got 0: pass a BatchSampler"):
+    with pytest.raises(TypeError, match="^expected lists of indices, got 0: pass a BatchSampler, and this as batch_sampler$"):
         list(batches.counted(DataLoader(range(9), sampler=batches)))
