@@ -2224,8 +2224,8 @@ def test_a_pass_says_whether_it_was_resumed():
     fresh = Resumable()
     assert fresh.batches.state_dict()["begun"] is False
     assert fresh.batches.counted(fresh.loader).resumed is False
-    for given in (1, 2):
-        _, run = resumed_after(given)
+    for count in (1, 2):
+        _, run = resumed_after(count)
         assert run.batches.counted(run.loader).resumed is True
 
 
@@ -2416,5 +2416,8 @@ def test_samplers_whose_order_cannot_be_restored_are_refused():
         with pytest.raises(TypeError, match=text):
             data_loading.ResumableBatches(batches)
     batches = data_loading.ResumableBatches(SequentialSampler(range(9)))
-    with pytest.raises(TypeError, match="^expected lists of indices, got 0: pass a BatchSampler, and this as batch_sampler$"):
+    with pytest.raises(
+        TypeError,
+        match="^expected lists of indices, got 0: pass a BatchSampler, and this as batch_sampler$",
+    ):
         list(batches.counted(DataLoader(range(9), sampler=batches)))
