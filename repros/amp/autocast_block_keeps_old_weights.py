@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A training loop inside one autocast block uses the first weights in all steps"
+# title = "A training loop inside one autocast block keeps using the weights of the first step"
 # kind = "silent"
 # symptom = "the loss stays at 1.0 while the weight moves"
 # origin = "design"

@@ -37,7 +37,7 @@
 #         hint = encoder(x)
 #     loss = criterion(head(encoder(x) + hint), y)
 # '''
-# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
+# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because it keeps the cache enabled on 2.11 and newer"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """Some layers get no gradient, but backward() raises no error because the other layers do get
@@ -47,8 +47,8 @@ autocast keeps each weight's low-precision copy until the block ends, regardless
 mode in which the copy was made. A copy made under no_grad has no graph, and a later forward pass in
 the same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a network with
 norms or embeddings, backward() is silent even if every layer ran in the no_grad pass, because
-autocast does not cast their weights (docs: torch.amp). Only these layers train. If the loss depends
-on no tensor that requires a gradient, backward() raises an error (see
+autocast does not cast their weights (docs: torch.amp). In this case, only the norms and embeddings
+train. If the loss depends on no tensor that requires a gradient, backward() raises an error (see
 amp/autocast_cache_under_no_grad).
 
 Without the cache, the graph keeps one copy of a weight for each use. If a layer is called in a

@@ -39,7 +39,7 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache from 2.11 on"
+# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because it keeps the cache enabled on 2.11 and newer"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises an error, although the loss's forward pass ran with gradients enabled.
@@ -48,7 +48,8 @@ autocast keeps each weight's low-precision copy until the block ends, regardless
 mode in which the copy was made. A forward pass under no_grad fills this cache with copies that have
 no graph, and the training forward pass in the same block uses those copies
 (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,
-backward() raises no error, and only these layers train (see amp/autocast_cache_partial_gradients).
+backward() raises no error, and only the norms and embeddings train (see
+amp/autocast_cache_partial_gradients).
 
 Calling loss.requires_grad_(), as advised in mazurowski-lab/finetune-SAM#26, silences the error, but
 the model does not train.

@@ -41,7 +41,7 @@
 """The loss barely decreases once gradients are clipped (Lightning-AI/pytorch-lightning#9599,
 pytorch#40907).
 
-Between backward() and step(), the gradients still contain the scale as a factor, which is 65536 at
+Between backward() and step(), the gradients are still multiplied by the scale, which is 65536 at
 first. Clipping reduces the norm of the scaled gradients to max_norm, and step() then divides the
 clipped gradients by the scale.
 

@@ -23,7 +23,7 @@
 # affected = { cpu = ">=2.0,<2.1" }
 # ///
 """In torch 2.0, a model with PReLU fails under CPU autocast; 1.13 runs the same model, unless its
-LayerNorm or GroupNorm fails there (amp/half_weights_meet_a_float_input).
+LayerNorm or GroupNorm fails there (see amp/half_weights_meet_a_float_input).
 
 Under autocast, Linear and convolutions return bfloat16, and a norm after one of these layers does
 too. However, PReLU's weight is float32. PReLU works after a norm whose input is float32. Before

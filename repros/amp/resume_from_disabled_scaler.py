@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint saved with a disabled GradScaler cannot be resumed with an enabled one"
+# title = "The state of a disabled GradScaler cannot be loaded into an enabled one"
 # kind = "error"
 # symptom = "The source state dict is empty"
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]

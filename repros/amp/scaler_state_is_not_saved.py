@@ -28,7 +28,7 @@
 # '''
 # requires_on = { cpu = ">=2.3" }
 # rule = "note"
-# when = "the run is resumed"
+# when = "the run is resumed after the scale has changed"
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
 """An uninterrupted run continues with the scale that it has found, but a resumed run starts again
@@ -36,9 +36,10 @@ at 65536.
 
 If gradients overflow at that scale, steps are skipped until update() has halved the scale often
 enough (torch/amp/grad_scaler.py): 8 times, down to 256, in huggingface/transformers#34053. If the
-scheduler is stepped even so, it runs ahead. Load the states of all parts before the first step. The
-new scaler needs the same `enabled` as the saved scaler: see amp/resume_from_disabled_scaler. A
-checkpoint written before the correction lacks the scaler's entry.
+scheduler is stepped nevertheless, it runs ahead. Load the states of all parts before the first
+step. The new scaler needs the same `enabled` as the saved scaler: see
+amp/resume_from_disabled_scaler. A checkpoint written before the correction lacks the scaler's
+entry.
 """
 
 import io

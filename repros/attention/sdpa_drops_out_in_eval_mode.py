@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "scaled_dot_product_attention applies its dropout_p in eval mode too"
+# title = "scaled_dot_product_attention applies its dropout_p even after model.eval()"
 # kind = "silent"
 # symptom = "two calls in eval mode differ"
 # origin = "design"
@@ -19,7 +19,7 @@
 # '''
 # requires = ">=2.0"
 # rule = "error"
-# when = "the model is in eval mode"
+# when = "dropout_p is above 0 and the model is used in eval mode"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
 """Predictions are random after model.eval(), and worse than they should be.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradient penalties, MAML and Hessians fail with scaled_dot_product_attention without dropout"
+# title = "Gradient penalties, MAML and Hessians fail with scaled_dot_product_attention if dropout_p is 0"
 # kind = "error"
 # symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
 # messages = [

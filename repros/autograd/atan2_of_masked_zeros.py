@@ -28,8 +28,8 @@
 The backward pass divides by x * x + y * y, so it multiplies the masked element's gradient of 0 by
 infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787). Vectors that are so short that
 their squares are 0 fail too. If there is no mask, use keep = torch.hypot(x, y) > 1e-6 (in float32).
-At 0, the gradient of torch.angle() is 0, but the gradient of atan2(z.imag, z.real) is not. At 1e-30
-+ 1e-30j, the gradient of torch.angle() is NaN too, even in 2.15.
+For z = 0, the gradient of torch.angle(z) is 0, but the gradient of atan2(z.imag, z.real) is not.
+For z = 1e-30 + 1e-30j, the gradient of torch.angle() is NaN too, even in 2.15.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() fails for one loss per sample or GPU, and with ones_like() it gives the sum's gradient"
+# title = "backward() fails for a loss with one element per sample or GPU, and ones_like() gives the gradient of the sum"
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
 # messages = ["grad can be implicitly created only for scalar outputs"]

@@ -43,9 +43,9 @@
 (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
 backward() must return one value for every argument after ctx: the gradient, or None if the argument
-has no gradient (docs: notes/extending). If the factor is trainable, return its gradient instead of
-None, which would leave the factor without a gradient. Returning more tensors than there are
-arguments raises the same error ("expected 1, got 2"), so remove the extra tensors.
+has no gradient (docs: notes/extending). If the second argument is trainable, return its gradient:
+None would leave it without one. Returning more tensors than there are arguments raises the same
+error ("expected 1, got 2"), so remove the extra tensors.
 """
 
 import torch

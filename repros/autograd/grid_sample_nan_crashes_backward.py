@@ -40,7 +40,7 @@ edge, where border padding puts it anyway. This code prevents the crash, but doe
 NaN: if the NaN comes from 0 / 0, the weights before that division still get NaN gradients.
 
 On x86, NaN becomes column -2**31. This is 8 GiB before the image, where no memory is mapped. The
-process is then killed by the signal instead of exiting with status 1. ARM, where NaN becomes 0, has
+process is then killed by a signal instead of exiting with status 1. ARM, where NaN becomes 0, has
 not been measured.
 """
 

@@ -26,9 +26,9 @@
 register_hook() creates the view's dictionary of hooks and then reads view.grad_fn
 (torch/_tensor.py). The first read of grad_fn after the change gives the view a new history and
 drops the dictionary, so torch registers a null pointer (pytorch#196459). The process is then killed
-by the signal instead of exiting with status 1. If the view had a hook before the change, the
-process survives, but calls neither hook. With the corrected code, it calls the new hook (2.3,
-2.13). In torch 1.13, retain_grad() crashes in the same way. Reading grad_fn first helps there too.
+by a signal instead of exiting with status 1. If the view had a hook before the change, the process
+survives, but neither hook is called. With the corrected code, the new hook is called (2.3, 2.13).
+In torch 1.13, retain_grad() crashes in the same way. Reading grad_fn first helps there too.
 """
 
 import torch

@@ -29,8 +29,8 @@ correct.
 The forward-over-reverse Hessian of the product, such as the result of torch.func.hessian(), has
 wrong values on its diagonal and zeros elsewhere. Use jacrev(jacrev(f)) instead, or
 torch.autograd.functional.hessian() with its default arguments. If two factors of one product are 0,
-both raise an error, because reverse mode has no second derivative there. For the same reason,
-torch.autograd.functional.jvp() raises an error too.
+both functions raise an error, because reverse mode has no second derivative there. For the same
+reason, torch.autograd.functional.jvp() raises an error too.
 """
 
 import torch

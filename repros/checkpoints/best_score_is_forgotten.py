@@ -34,7 +34,7 @@
 #     torch.save({**state, "epoch": epoch, "best": best}, last)
 # '''
 # rule = "warning"
-# when = "the run is resumed"
+# when = "the first epoch after a resume is worse than the best epoch so far"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After a restart, the file with the best weights holds weights that are worse than before.
@@ -45,8 +45,8 @@ are lost if no other file has them. Counters of early stopping start again too. 
 with the last checkpoint, after the comparison. A first run starts with a checkpoint whose "best" is
 0 (for a loss, infinity). An older checkpoint has no such key, and checkpoint["best"] raises a
 KeyError: evaluate the weights of the best checkpoint again to get their score. Save the score as a
-Python number: torch.load() of torch 2.6 and newer refuses NumPy numbers
-(checkpoints/weights_only_refuses_other_types).
+Python number: torch.load() of torch 2.6 and newer refuses NumPy numbers (see
+checkpoints/weights_only_refuses_other_types).
 """
 
 import os

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load() of a zip archive with the checkpoint inside names a missing subdirectory"
+# title = "torch.load() of a zip archive with the checkpoint inside fails with 'file in archive is not in a subdirectory'"
 # kind = "error"
 # symptom = "file in archive is not in a subdirectory"
 # messages = [
@@ -40,9 +40,9 @@ hasRecord("version") to be true, but got false'. Neither message means that the 
 
 Extract the archive once, or read the file out of it as in the corrected code. Extract only the
 outer archive, because weights.pth must stay packed. If several names in the archive end in
-weights.pth, the corrected code fails with "too many values to unpack". Examples are ema_weights.pth
-and the folder __MACOSX of a zip archive from a Mac. In that
-case, write name = "..." with the full name from archive.namelist().
+weights.pth, the corrected code fails with "too many values to unpack". Examples are
+ema_weights.pth, and files in the folder __MACOSX of a zip archive from a Mac. If so, replace the
+line that fails with name = "...", using the full name from archive.namelist().
 """
 
 import contextlib

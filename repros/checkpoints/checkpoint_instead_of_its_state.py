@@ -45,7 +45,8 @@
 named state_dict, model, model_state_dict, net or similar.
 
 load_state_dict() treats the names of these entries as parameter names. Tutorials recommend
-strict=False if keys differ (leyaa.ai). Then load_state_dict() loads nothing and raises no error.
+strict=False if keys differ (leyaa.ai), but load_state_dict() then loads nothing and raises no
+error.
 
 In the state_dict of a Lightning checkpoint, each name begins with the name of an attribute of the
 LightningModule, as in model.weight. The corrected code raises an error for a Lightning checkpoint,

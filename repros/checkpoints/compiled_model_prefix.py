@@ -52,15 +52,16 @@
 unexpected.
 
 torch.compile() wraps the model in a module that holds it as the attribute `_orig_mod`
-(torch/_dynamo/eval_frame.py), so every key begins with that name. A function of torch removes the
-prefix. To keep the prefix out of the next file, save compiled_model._orig_mod.state_dict().
-Conversely, a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2):
-load the checkpoint before torch.compile(). The corrected lines do not find the prefix if the state
-is under a key such as "model", or if the prefix follows the "module." of
-AveragedModel(compiled_model). The fix loads both states. On Python 3.10, torch 2.0 also adds the
-prefix, and the corrected lines remove it. The records of 2.0 are from Python 3.11, which
-torch.compile() did not support yet. Tutorials recommend strict=False if keys differ (leyaa.ai), but
-with this option, nothing is loaded and no error is raised.
+(torch/_dynamo/eval_frame.py), so every key begins with that name. The function
+consume_prefix_in_state_dict_if_present() removes the prefix. To keep the prefix out of the next
+file, save compiled_model._orig_mod.state_dict(). Conversely, a compiled model cannot load a
+checkpoint without the prefix (justchenhao/SILI_CD#2): load the checkpoint before torch.compile().
+The corrected lines do not find the prefix if the state is under a key such as "model", or if the
+prefix follows the "module." of AveragedModel(compiled_model). The fix loads both kinds of files. On
+Python 3.10, torch 2.0 also adds the prefix, and the corrected lines remove it. This reproducer was
+run on torch 2.0 with Python 3.11, which torch.compile() did not support yet. Tutorials recommend
+strict=False if keys differ (leyaa.ai), but with this option, nothing is loaded and no error is
+raised.
 """
 
 import io

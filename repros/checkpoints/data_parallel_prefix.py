@@ -52,11 +52,12 @@
 unexpected.
 
 DataParallel and DistributedDataParallel store the model in their attribute `module`, so every key
-begins with that name. A function of torch removes the prefix (torch/nn/modules/utils.py). To keep
-the prefix out of the next file, save parallel_model.module.state_dict(). If the wrapped model loads
-a file without the prefix, the missing keys begin with `module.`, so load the file into
-parallel_model.module instead. Tutorials recommend strict=False if keys differ (leyaa.ai), but
-load_state_dict() then loads nothing and raises no error.
+begins with that name. The function consume_prefix_in_state_dict_if_present() removes the prefix
+(torch/nn/modules/utils.py). To keep the prefix out of the next file, save
+parallel_model.module.state_dict(). If the wrapped model loads a file without the prefix, the
+missing keys begin with `module.`, so load the file into parallel_model.module instead. Tutorials
+recommend strict=False if keys differ (leyaa.ai), but load_state_dict() then loads nothing and
+raises no error.
 """
 
 import io

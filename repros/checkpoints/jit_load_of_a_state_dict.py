@@ -40,7 +40,7 @@ In Python, load the state dict with torch.load() and load_state_dict() instead, 
 corrected code is for other programs, and newer releases warn that torch.jit is deprecated. Save the
 scripted model to its own path: otherwise, it replaces the checkpoint. A scripted model keeps its
 mode, so eval() is needed after loading. If torch.jit.script() rejects the model,
-torch.jit.trace(model.eval(), example) records one run of it (CrayLabs/SmartSim#405); call
+torch.jit.trace(model.eval(), example) records one run of the model (CrayLabs/SmartSim#405); call
 model.train() before training continues.
 """
 

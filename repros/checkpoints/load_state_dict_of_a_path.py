@@ -29,8 +29,8 @@
 # ///
 """load_state_dict() expects the dict of tensors, not the name of the file that contains it.
 
-It rejects any other object that is not a mapping in the same way. It gets None if no state was kept
-(lasso-net/lassonet#62), and a whole model if the file contains a model
+Any other object that is not a mapping is rejected in the same way. Examples are None, if no state
+was kept (lasso-net/lassonet#62), and a whole model, if the file contains a model
 (Acly/comfyui-inpaint-nodes#100). In old releases, the message says that a str has no attribute copy
 (pytorch#76886). In 2.3 and newer, an optimizer's load_state_dict() gives this message for a path.
 """

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A resumed optimizer rejects its state after layers were frozen and left out"
+# title = "An optimizer rejects its saved state if frozen layers are left out of the resumed run's optimizer"
 # kind = "error"
 # symptom = "parameter group that doesn't match the size of optimizer's group"
 # messages = [

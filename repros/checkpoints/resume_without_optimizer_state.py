@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "If gradients cancel out, Adam resumed without its state takes first steps that are too long"
+# title = "Without its saved state, Adam takes steps that are too long after a resume if gradients cancel out"
 # kind = "silent"
 # symptom = "times as long as it would have been"
 # origin = "usage"
@@ -32,7 +32,7 @@
 # '''
 # choice = "Use the lines without the fix if only model and optimizer have to continue; use the fix if scheduler, GradScaler and random numbers have to continue too"
 # rule = "warning"
-# when = "the optimizer has momentum, as Adam does"
+# when = "the optimizer is Adam or another optimizer with momentum"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """In the first steps after a resume, the loss jumps, and part of the progress is undone

@@ -29,13 +29,13 @@
 # ///
 """Someone extracted a .pth, .pt or .tar file, and the data.pkl in it looks like the checkpoint.
 
-Since torch 1.6 a checkpoint is a zip archive, whatever its file extension, and it must stay packed.
-Its data.pkl names the tensors, but their values are in the folder data/ (torch/serialization.py).
-If the downloaded file still exists, pass its path to torch.load(). The corrected code packs the
-folder again; `archive` is the folder that contains data.pkl. This folder must be at the top level
-of the new file: for downloads/archive, write root_dir="downloads" and leave base_dir as it is. The
-code writes checkpoint.zip and replaces any file of that name. The new file is compressed: do not
-load it with mmap=True, which reads wrong numbers without an error.
+Since torch 1.6, a checkpoint has been a zip archive, whatever its file extension, and it must stay
+packed. Its data.pkl names the tensors, but their values are in the folder data/
+(torch/serialization.py). If the downloaded file still exists, pass its path to torch.load(). The
+corrected code packs the folder again; `archive` is the folder that contains data.pkl. This folder
+must be at the top level of the new file: for downloads/archive, write root_dir="downloads" and
+leave base_dir as it is. The code writes checkpoint.zip and replaces any file of that name. The new
+file is compressed: do not load it with mmap=True, which reads wrong numbers without an error.
 
 With weights_only=False, which newer releases suggest in their message, reading data.pkl still
 fails.

@@ -47,7 +47,7 @@
 """Every call compiles a new graph, until Dynamo reaches its limit of eight graphs. Dynamo then
 warns once and runs the function uncompiled or, with fullgraph=True, raises an error. Passing
 dynamic=True changes nothing. In pytorch#128319, which was reported before 2.8, such a counter
-causes only a few graphs.
+caused only a few graphs.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
 (allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). The same

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataclass batch without a pin_memory() method stays unpinned under pin_memory=True"
+# title = "A dataclass batch without a pin_memory() method stays unpinned despite pin_memory=True"
 # kind = "silent"
 # symptom = "left the dataclass unpinned"
 # origin = "design"

@@ -39,9 +39,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batch is a single tensor: default_collate() stacks the samples with torch.stack(), so all
-samples need the same shape. In a worker, the batch is stacked in shared memory. If its first image
-has more pixels than the mean, the error there is "Trying to resize storage that is not resizable"
-(torch/utils/data/_utils/collate.py).
+samples need the same shape. In a worker, the batch is stacked in shared memory. If the first image
+has more pixels than the average image of the batch, the worker's error is "Trying to resize storage
+that is not resizable" (torch/utils/data/_utils/collate.py).
 
 Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect ratio, so
 the longer sides still differ (docs: torchvision.transforms.Resize; lxtGH/DecoupleSegNets#32). Pass

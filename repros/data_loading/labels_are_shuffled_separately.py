@@ -26,7 +26,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""No error is raised, and most inputs are trained with the label of another row.
+"""No error is raised, and most inputs are paired with the label of another row.
 
 Each call to randperm() draws a different order. Two DataLoaders with shuffle=True, one for the
 inputs and one for the labels, also draw different orders. Instead, use one loader and a dataset

@@ -44,7 +44,7 @@
 #     good = [index for index in range(len(dataset)) if looked[index] is not None]
 # loader = DataLoader(Subset(dataset, good), batch_size=2, collate_fn=collate)
 # '''
-# choice = "The lines without the fix are enough; with the fix as collate_fn, the error also names the sample and its field that is None"
+# choice = "The lines without the fix are enough; with the fix as collate_fn, the error also says which sample, and which of its fields, is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The function default_collate() does not accept None (torch/utils/data/_utils/collate.py). Its

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Reading a tensor right after a non_blocking copy from CUDA to the CPU can return old values"
+# title = "Reading a tensor right after a non_blocking copy to the CPU can return old values"
 # kind = "silent"
 # symptom = "of .* elements had not arrived"
 # origin = "design"

@@ -19,7 +19,7 @@
 # loader = DataLoader(rows, batch_size=10, shuffle=True)
 # '''
 # rule = "note"
-# when = "the rows are sorted, for example one class after the other"
+# when = "the rows are sorted, for example by class"
 # affected = { cpu = ">=1.13" }
 # ///
 """The loss falls while the rows of one class are read. After the epoch, however, the model may

@@ -29,8 +29,8 @@
 # choice = "Use the lines without the fix if the batches move to CUDA; use the fix if they may stay on the CPU or move to MPS"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
-"""Up to 2.6 the loader calls torch.cuda.is_available() and does not pin anything if the result is
-False. From 2.7 on the loader issues a warning, which Python shows once (pytorch#124908,
+"""Up to 2.6, the loader calls torch.cuda.is_available() and does not pin anything if the result is
+False. From 2.7 on, the loader issues a warning, which Python shows once (pytorch#124908,
 pytorch#131858). The corrected code prints the reason, but does not pin more than before. Even if a
 batch is pinned, the host waits for the copy unless it is made with non_blocking=True (docs:
 tutorials, pinmem_nonblock). Without CUDA, the corrected code turns pinning off, even on Intel's

@@ -26,7 +26,7 @@
 # ///
 """Indexing a Subset subclass, as in subset[0], applies its transform, but the DataLoader does not.
 
-From 2.1 on Subset has a __getitems__ method, which the loader prefers. This method reads the
+From 2.1 on, Subset has a __getitems__ method, which the loader prefers. This method reads the
 wrapped dataset and never calls self.__getitem__ (pytorch#100375). With batch_size=None, or inside a
 ConcatDataset, the loader reads row by row and applies the transform
 (torch/utils/data/_utils/fetch.py). Note that random_split() creates plain Subsets, not instances of

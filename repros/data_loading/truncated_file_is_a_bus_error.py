@@ -36,8 +36,8 @@
 # ///
 """Reading beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
 worker blames a lack of shared memory for every SIGBUS, whatever the cause
-(torch/csrc/DataLoader.cpp). The text of the exception does so too
-(torch/utils/data/_utils/signal_handling.py). In this reproducer an earlier copy of the file was
+(torch/csrc/DataLoader.cpp), and so does the text of the exception
+(torch/utils/data/_utils/signal_handling.py). In this reproducer, an earlier copy of the file was
 truncated. The corrected code needs the original at every start. If copying fails, for example
 because the disk is full, delete the partial file next to the path.
 

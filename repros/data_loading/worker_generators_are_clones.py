@@ -42,7 +42,7 @@
 # '''
 # choice = "Use the lines without the fix if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the draws must stay separate from all others"
 # rule = "error"
-# when = "the DataLoader has two or more workers and no worker_init_fn that gives them new generators; with one worker, each epoch repeats the first epoch"
+# when = "the DataLoader has workers, and no worker_init_fn gives them new generators"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///

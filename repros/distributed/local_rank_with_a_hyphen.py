@@ -44,7 +44,7 @@ arguments.local_rank.
 torchrun adds no argument, and only sets the variable LOCAL_RANK (docs: torchrun). Replacing the
 launcher with torchrun, as in huggingface/pytorch-image-models#1728, avoids the error. However, a
 script that reads only its argument then runs every rank on GPU 0. The corrected code works with
-torchrun and with both spellings. If -1 means a run without a launcher in the script, write -1
+torchrun and with both spellings. If the script uses -1 for a run without a launcher, write -1
 instead of 0.
 """
 

@@ -46,8 +46,9 @@
 # ///
 """The forward pass returns two outputs, the loss uses only one, and the second step fails. The
 layers of the other output get no gradient, but the reducer waits for them
-(torch/csrc/distributed/c10d/reducer.cpp). If another output is computed from an output, as the
-logits are from the features, the loss may ignore the latter, because it has no layers of its own.
+(torch/csrc/distributed/c10d/reducer.cpp). The loss may ignore an output from which another output
+is computed, such as the features behind the logits, because such an output has no layers of its
+own.
 
 With find_unused_parameters=True, the reducer no longer waits for these layers, even if a batch
 trains only some of the outputs (pytorch#55582). If no rank uses an output, and the gradients of its

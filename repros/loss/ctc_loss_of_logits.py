@@ -31,10 +31,10 @@ ctc_loss() expects log-probabilities (docs: torch.nn.CTCLoss), which it cannot c
 cross_entropy() it applies no softmax. Only cuDNN applies a softmax, and torch may use cuDNN if the
 labels are int32 in one dimension (aten/src/ATen/native/cudnn/LossCTC.cpp). For logits, the forward
 pass adds up numbers that are not probabilities, and the gradient is right only if log_softmax()
-came before (pytorch/pytorch#190863). For the logits below, even a small step increases the loss. A
-softmax without the logarithm is wrong too. The CPU rejects bfloat16: outside the autocast block,
-call logits.float() first. A log_softmax() of log-probabilities changes nothing, so the corrected
-line is safe if the model already ends in log_softmax().
+came before (pytorch/pytorch#190863). For the logits in this reproducer, even a small step increases
+the loss. A softmax without the logarithm is wrong too. The CPU rejects bfloat16: outside the
+autocast block, call logits.float() first. A log_softmax() of log-probabilities changes nothing, so
+the corrected line is safe if the model already ends in log_softmax().
 """
 
 import itertools

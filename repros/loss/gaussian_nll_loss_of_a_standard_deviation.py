@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With a standard deviation in gaussian_nll_loss(), the model learns the variance in its place"
+# title = "If gaussian_nll_loss() gets a standard deviation, the model learns to output the variance instead"
 # kind = "silent"
 # symptom = "at the true standard deviation the gradient is -0.25, not 0"
 # origin = "usage"

@@ -23,7 +23,7 @@
 # loss = kl_div(log_probs, target, reduction="none").sum(-1).mean()  # of images sum(1)
 # '''
 # rule = "warning"
-# when = "the value or the weight of the divergence matters"
+# when = "the divergence is one of several loss terms, or its value is reported"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """In this example the loss is a quarter of the divergence, because the default divides by the

@@ -37,8 +37,8 @@ training (numaproj/numalogic#53). The last batch is often the smallest, and if t
 shuffle, it always holds the same few rows. Sum the losses in the loop. len(y) must be the number of
 rows: use len(x) if y is a dict, and y.size(1) if time is the first dimension of y. If the loss is
 not a mean over rows, for example with class weights or ignored labels, weight each batch by the
-number over which its mean is taken (loss/mean_of_batch_means). Losses with reduction="sum" already
-contain this factor, so only add them.
+number over which its mean is taken (see loss/mean_of_batch_means). Losses with reduction="sum"
+already contain this factor, so only add them.
 """
 
 import torch
