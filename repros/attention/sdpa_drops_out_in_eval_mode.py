@@ -19,7 +19,7 @@
 # '''
 # requires = ">=2.0"
 # rule = "error"
-# when = "dropout_p is above 0 and the model is used in eval mode"
+# when = "dropout_p is above 0, and the model is used in eval mode"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
 """Predictions are random after model.eval(), and worse than they should be.

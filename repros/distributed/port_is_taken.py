@@ -40,10 +40,10 @@
 processes of a crashed run are still alive.
 
 Binding to port 0 asks the system for a free port. All ranks need the same port, so the program that
-starts the ranks asks for the port under __main__, and the ranks inherit both variables. Remove any
-lines in setup(rank) that set the variables again. Do not move the corrected code to setup(rank), or
-to the top level of a file that spawned ranks import. Each rank would then choose its own port and
-wait there in vain.
+starts the ranks asks for the port under __main__, and the ranks inherit MASTER_ADDR and
+MASTER_PORT. Remove any lines in setup(rank) that set these variables again. Do not move the
+corrected code to setup(rank), or to the top level of a file that spawned ranks import. Each rank
+would then choose its own port and wait there in vain.
 
 Do not use the corrected code under torchrun: each rank runs __main__ there, so the ranks would wait
 in vain too. Instead, torchrun --standalone picks a free port. The option

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Unwrapping one output name silently gives a zero loss if the outputs have other names"
+# title = "Code that unwraps the outputs only under one name silently gives a zero loss for other names"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict"
 # origin = "usage"
@@ -16,9 +16,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "no report of it; the fault is the fallback to zero, which loss/mismatch_zero_is_silent carries"
 # ///
-"""The check covers only one name, at one depth, in one class. For example, a UserDict is not a dict
-(docs: collections.UserDict). In all cases that the check does not cover, the loss still falls back
-to zero.
+"""The condition covers only one name, at one depth, in one class. For example, a UserDict is not a
+dict (docs: collections.UserDict). In all other cases, the loss still falls back to zero.
 """
 
 from collections import UserDict

@@ -31,7 +31,7 @@ do not change a branch that was off from the start. If the branch was trained be
 of Adam and AdamW still moves it, and so does the momentum of SGD if you set it. The same happens if
 zero_grad() leaves zeros, as it does before torch 2.0 or with set_to_none=False.
 
-Without the product the branch has no gradient. Unless it is constructed with
+Without the product, the branch has no gradient. Unless it is constructed with
 find_unused_parameters=True, DistributedDataParallel then raises an error in the second step
 ("Expected to have finished reduction in the prior iteration").
 """

@@ -39,7 +39,7 @@ hooks alive until the handler ends (control: the next batch runs after the handl
 in the handler becomes a reference to the failed call, which backward() then repeats.
 
 In three cases, backward() raises an error instead. The failed call may already have saved a tensor,
-so that the numbers of tensors differ. It may fail again when it is repeated, or the next batch may
+so the numbers of saved tensors differ. It may fail again when it is repeated, or the next batch may
 be computed in a checkpoint() too. The fix throws the exception into the generator (pytorch#184018).
 
 If the exception is kept in a list or a variable, it has the same effect after the handler: keep

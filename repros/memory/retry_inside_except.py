@@ -45,7 +45,7 @@
 # '''
 # choice = "Normally, use the lines without the fix; use the fix if the retry has to stay in the handler, or if the error may come from a library such as cuBLAS"
 # rule = "warning"
-# when = "the first run ran out of memory"
+# when = "the first attempt ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second attempt runs out of memory too (pytorch#18853).

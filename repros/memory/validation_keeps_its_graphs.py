@@ -38,8 +38,8 @@ Calling eval() changes dropout and batch norm, but leaves autograd on (docs: not
 Garbage collection, tried in lshiwjx/2s-AGCN#12, frees nothing that is still referenced. The call to
 cpu() moves the outputs themselves off the device, where they add up too. If an output is a dict or
 a tuple, call cpu() on each of its tensors. On the CPU, this call copies nothing. If an output is a
-slice, such as hidden[:, 0], it holds the whole tensor, so clone() the slice
-(memory/kept_slice_holds_the_batch).
+slice, such as hidden[:, 0], it holds the whole tensor, so clone() the slice (see
+memory/kept_slice_holds_the_batch).
 
 A model that differentiates within its forward pass needs torch.enable_grad() in that pass. Before
 torch 2.11, if validation runs before training within one autocast block, backward() raises an

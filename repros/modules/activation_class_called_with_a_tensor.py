@@ -40,9 +40,9 @@ compares the tensor with 0 and 1, and fails with "Boolean value of Tensor ... is
 
 In forward(), use the function or a layer that __init__() created. Replace Dropout(x) with a layer,
 not with torch.nn.functional.dropout(x), which also drops values in eval mode. Before cross_entropy
-and BCEWithLogitsLoss, leave out softmax and sigmoid. The same text appears if your class passes an
-argument to super().__init__(), or misspells its own __init__() as _init_(). Old releases then name
-Module, and newer ones your class.
+and BCEWithLogitsLoss, leave out softmax and sigmoid. The message of the TypeError also appears if
+your class passes an argument to super().__init__(), or misspells its own __init__() as _init_().
+Old releases then name Module, and newer ones your class.
 """
 
 import math

@@ -23,7 +23,7 @@
 #     return dropout(self.body(x), training=self.training)
 # '''
 # rule = "warning"
-# when = "p is above 0 and the module is in eval mode"
+# when = "p is above 0, and the model is used in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model is in eval mode, but every call gives a different prediction.

@@ -20,7 +20,7 @@
 # layers = ModuleList([Linear(2, 2) for _ in range(3)])
 # '''
 # rule = "error"
-# when = "the count is above 1"
+# when = "the list is multiplied by a number above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The output of print(model) shows all the layers, or their number in newer releases. The

@@ -19,7 +19,7 @@
 # model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
 # '''
 # rule = "warning"
-# when = "the layer between is not meant as a bottleneck"
+# when = "the dimension between the layers is not meant as a bottleneck"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """More or wider layers do not lower the loss. For XOR, the loss stays at 0.25, the loss of a

@@ -28,7 +28,7 @@ matrix [batch, features], so the same line works until the input gets a third di
 of each vector then depends on the number of tokens, and on the other tokens, including padding.
 cosine_similarity() and CosineSimilarity have the same default (facebookresearch/WMReward#11). If
 the features come second, as in images [batch, channels, height, width], dim=1 is right. A model
-that was trained with the wrong line needs new training.
+that was trained with the wrong line has to be trained again.
 """
 
 import torch

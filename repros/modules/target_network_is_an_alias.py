@@ -28,7 +28,7 @@ An assignment copies no weights. Moving the module copies none either, because n
 returns the module itself, so using one model for both networks (datawhalechina/easy-rl#140) has the
 same effect. A later target.load_state_dict(net.state_dict()) copies the weights onto themselves,
 and a moving average also has no effect. Writing target = net after each update, instead of
-load_state_dict(), makes it an alias too (andri27-ts/Reinforcement-Learning#14). The copy keeps
+load_state_dict(), makes target an alias too (andri27-ts/Reinforcement-Learning#14). The copy keeps
 net's mode. deepcopy() can raise an error if net has torch.nn.utils.weight_norm() or
 spectral_norm(). If net is wrapped in DistributedDataParallel, copy net.module.
 """

@@ -22,7 +22,7 @@
 # optimizer.step()
 # '''
 # rule = "error"
-# when = "the window has more than one micro-batch"
+# when = "the accumulation window contains more than one micro-batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Each step learns from its last micro-batch, and the work on the other micro-batches is lost.

@@ -36,7 +36,7 @@
 # '''
 # choice = "Use the fix to give a block different flags; use the lines without it to avoid copying a file"
 # rule = "warning"
-# when = "the block runs on CUDA"
+# when = "the code in the with block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Inside `with cudnn.flags(deterministic=True)`, cuDNN is switched off without a warning.
@@ -48,7 +48,7 @@ no effect (pytorch#91261). PyTorch's own tests made this mistake (pytorch#77467)
 pass enabled=True, benchmark is False and allow_tf32 is True inside the block, whatever they were
 before.
 
-This file only reads the settings. The code that replaces cuDNN on a GPU was not measured.
+This reproducer only reads the settings. The code that replaces cuDNN on a GPU was not measured.
 """
 
 import torch

@@ -30,8 +30,9 @@ The state h has the shape (layers * directions, batch, hidden size), even with b
 torch.nn.LSTM), and view() does not move values. The first rows therefore hold the forward states of
 several samples, and the last rows the backward states. The order is the same for an LSTM with
 several layers and one direction, for a GRU and for the state c. With one layer and one direction,
-both lines give the same result. They also do so for a batch of one sample, so predictions for
-single samples differ from training. Weights that were trained like this have to be trained again.
+both lines give the same result. The results are also the same for a batch of one sample, so
+predictions for single samples differ from training. Weights that were trained like this have to be
+trained again.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() rejects unsorted lengths, and sorting only the lengths mixes them up"
+# title = "pack_padded_sequence() rejects unsorted lengths, and sorting only the lengths assigns them to the wrong sequences"
 # kind = "error"
 # symptom = "array must be sorted in decreasing order when"
 # messages = ["lengths. array must be sorted in decreasing order when .enforce_sorted. is True"]

@@ -48,7 +48,7 @@ disappears, but the rate is not decayed. Most schedulers only multiply the group
 torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR, as in
 real-stanford/universal_manipulation_interface#70. However, it can put CosineAnnealingWarmRestarts
 into a different cycle, and OneCycleLR then raises KeyError: 'max_lr'. SequentialLR raises no error,
-but starts again (schedulers/sequential_lr_forgets_last_epoch).
+but starts again (see schedulers/sequential_lr_forgets_last_epoch).
 """
 
 import torch

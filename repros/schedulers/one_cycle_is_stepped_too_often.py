@@ -34,8 +34,8 @@ A4Bio/PiFold#6, it was a constant, which is too small if the batches become smal
 longer, create a new schedule, because load_state_dict() restores the old total_steps.
 
 With gradient accumulation, call step() next to optimizer.step(), and set total_steps to the number
-of these calls. With epochs * len(loader), the cycle would not finish
-(schedulers/one_cycle_stays_in_its_warmup).
+of these calls. With epochs * len(loader), the cycle would not finish (see
+schedulers/one_cycle_stays_in_its_warmup).
 """
 
 import torch

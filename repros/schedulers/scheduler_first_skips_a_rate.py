@@ -27,8 +27,9 @@ CosineAnnealingWarmRestarts gives no warning (torch/optim/lr_scheduler.py).
 A scheduler's constructor already sets the first rate, and every step() sets the rate for the next
 update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler was stepped first, and examples
 from that time still use this order (ThilinaRajapakse/pytorch-transformers-classification#21). If
-scheduler.step() is called at the start of an epoch, move the call to the end of the epoch. Next to
-optimizer.step(), in the loop over batches, it would be made once per batch.
+scheduler.step() is called at the start of an epoch, move the call to the end of the epoch. Do not
+move the call into the loop over the batches, next to optimizer.step(): it would then be made once
+per batch.
 """
 
 import warnings

@@ -29,9 +29,9 @@ CosineAnnealingLR computes each rate from the previous one (docs: CosineAnnealin
 scheduler starts from the rate in the optimizer, although it finds the old initial_lr there. With
 eta_min, it stays at eta_min. PolynomialLR and a LinearLR that ends at 0 stay at 0 as well; StepLR
 and ExponentialLR continue from the decayed rate. LambdaLR, CosineAnnealingWarmRestarts and
-OneCycleLR start over. CyclicLR and OneCycleLR change initial_lr: after them, assign the rate that you
-want instead. For restarts alone, one CosineAnnealingWarmRestarts is enough. Groups that no
-scheduler has seen, such as those added later, have no initial_lr.
+OneCycleLR start over. CyclicLR and OneCycleLR change initial_lr, so after these schedulers, assign
+the rate that you want instead. For restarts alone, one CosineAnnealingWarmRestarts is enough.
+Groups that no scheduler has seen, such as those added later, have no initial_lr.
 """
 
 import math

@@ -32,9 +32,9 @@
 A scheduler counts its calls to step(), not epochs (torch/optim/lr_scheduler.py). In the batch loop,
 step_size=5 means five batches (ivadomed/ivadomed#55), and the rate falls by a factor of ten several
 times per epoch. MultiStepLR and ExponentialLR behave in the same way. OneCycleLR, CyclicLR and
-warm-ups are usually defined in batches. If a trainer steps every scheduler in the same place, it is
-therefore wrong for one of the two kinds (nodefluxio/vortex#58). If the schedule has to fall within
-an epoch, keep the call in the batch loop and give step_size in batches.
+warm-ups are usually defined in batches. If a trainer steps every scheduler in the same place, this
+place is therefore wrong for one of the two kinds (nodefluxio/vortex#58). If the schedule has to
+fall within an epoch, keep the call in the batch loop and give step_size in batches.
 """
 
 import torch
