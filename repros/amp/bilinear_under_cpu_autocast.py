@@ -33,7 +33,7 @@ CUDA, autocast promotes the inputs to the widest dtype, but the autocast list fo
 include bilinear (docs: torch.amp). That list did not include prelu either, until pytorch#95366
 fixed the same error.
 
-A module that was converted to bfloat16 raises the same error for float32 inputs, and so also for
+A module that was converted to bfloat16 raises the same error for float32 inputs, including
 x.float(). For such a module, pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second loss without scaler.scale() counts too little, at first by a factor of 65536"
+# title = "The gradients of a second loss without scaler.scale() are too small, at first by a factor of 65536"
 # kind = "silent"
 # symptom = "the weight went the way of the first loss"
 # origin = "usage"

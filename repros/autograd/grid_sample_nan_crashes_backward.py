@@ -39,9 +39,9 @@ With reflection padding, an infinity causes a crash too. The corrected code move
 edge, where border padding puts it anyway. This code prevents the crash, but does not remove the
 NaN: if the NaN comes from 0 / 0, the weights before that division still get NaN gradients.
 
-On x86, NaN becomes column -2**31. This is 8 GiB before the image, where no memory is mapped. The
-process is then killed by a signal instead of exiting with status 1. ARM, where NaN becomes 0, has
-not been measured.
+On x86, NaN becomes column -2**31. This column is 8 GiB before the image, where no memory is mapped.
+The process is then killed by a signal instead of exiting with status 1. ARM, where NaN becomes 0,
+has not been measured.
 """
 
 import torch

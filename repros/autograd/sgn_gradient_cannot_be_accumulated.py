@@ -31,9 +31,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The second backward() raises an error. No error occurs with torch.sign, which gives the same
-values for real numbers. A complex leaf causes no error either, nor does a leaf that has another
-term in the loss. The same is true of a leaf that reaches sgn through a linear layer, tanh() or a
-slice.
+values for real numbers. A complex leaf causes no error either, nor does a leaf that also
+contributes to another term of the loss. The same is true of a leaf that reaches sgn through a
+linear layer, tanh() or a slice.
 
 The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be changed.
 backward() should store a regular tensor in .grad (point 5 of the design in

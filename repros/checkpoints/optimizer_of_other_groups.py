@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer rejects its saved state if frozen layers are left out of the resumed run's optimizer"
+# title = "After layers are frozen and left out, the optimizer of a resumed run rejects its saved state"
 # kind = "error"
 # symptom = "parameter group that doesn't match the size of optimizer's group"
 # messages = [

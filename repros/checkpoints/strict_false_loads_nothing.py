@@ -34,7 +34,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model predicts as if it had never been trained. Every key in the file begins with `model.`,
-so no key names a parameter of this model (pytorch/examples#1029).
+so no key is the name of a parameter of this model (pytorch/examples#1029).
 
 Passing strict=False removes the error, not its cause. load_state_dict() returns all keys as
 missing_keys and unexpected_keys, but the original code discards this result. Stripping a prefix of

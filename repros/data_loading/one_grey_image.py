@@ -31,8 +31,8 @@
 # ///
 """Training stops in the middle of an epoch, at the batch that contains an image with a different
 number of channels, because default_collate() stacks the samples
-(torch/utils/data/_utils/collate.py). MECLabTUDA/Super_Selfish#2 names a mix of gray and RGB images
-as the cause. An image with an alpha channel has the same effect.
+(torch/utils/data/_utils/collate.py). According to MECLabTUDA/Super_Selfish#2, the cause is a mix of
+gray and RGB images. An image with an alpha channel has the same effect.
 
 Resizing all images to the same height and width helps if the sizes differ
 (lxtGH/DecoupleSegNets#32), but does not change the number of channels. The image is cloned because

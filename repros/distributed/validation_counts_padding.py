@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Validation with DistributedSampler counts some samples twice if they do not divide evenly"
+# title = "Validation with DistributedSampler counts some samples twice if the ranks cannot get equal numbers of samples"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "embedding.from_pretrained(vectors) leaves the embedding at its random vectors"
+# title = "embedding.from_pretrained(vectors) does not change the random vectors of the embedding"
 # kind = "silent"
 # symptom = "the embedding has random vectors"
 # origin = "usage"

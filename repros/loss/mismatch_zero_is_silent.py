@@ -32,10 +32,10 @@
 # choice = "Normally, use the lines without the fix; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if shapes might broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""With wrong names (ACEsuit/mace#314), or with samples that name no task
+"""With wrong names (ACEsuit/mace#314), or with samples that specify no task
 (open-mmlab/mmpretrain#1688), the loss is 0.0 in every epoch and no error is raised. The fallback is
-a separate leaf, so backward() succeeds but reaches no parameter. With a GradScaler,
-step() raises an error, "No inf checks were recorded for this optimizer".
+a separate leaf, so backward() succeeds but reaches no parameter. With a GradScaler, step() raises
+an error, "No inf checks were recorded for this optimizer".
 
 Users add requires_grad=True to the zero to avoid the error "does not require grad"
 (RangiLyu/nanodet#7). The detector discussed in that thread still contains this workaround

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With [N, 1] predictions and [N] targets, mse_loss compares every pair and learns the mean"
+# title = "With [N, 1] predictions and [N] targets, mse_loss compares every pair, and the model learns the mean"
 # kind = "silent"
 # symptom = "every prediction is the mean of the targets"
 # messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A batch size that fits without optimizer.step() runs out of memory in Adam's second step"
+# title = "With a batch size that fits without optimizer.step(), training runs out of memory in Adam's second step"
 # kind = "oom"
 # symptom = "the trial ran without the state of the optimizer"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "normalize() without dim scales [batch, tokens, features] over the tokens"
+# title = "normalize() without dim normalizes [batch, tokens, features] along the token dimension"
 # kind = "silent"
 # symptom = "the vectors have other lengths than 1"
 # origin = "usage"

@@ -42,12 +42,12 @@ embeddings (Dao-AILab/flash-attention#299).
 
 A tensor created in inference_mode() stays an inference tensor after the block, and autograd refuses
 to save it (torch/csrc/autograd/saved_variable.cpp). An existing table has to be built again.
-Alternatively, call copy.deepcopy(model) outside the mode, before the optimizer is built: the copy
-contains a normal table. If the table depends on a parameter, clear the table after the prediction:
-a table that was cached under no_grad() silently leaves the parameter without a gradient. A table
-that is only added to other tensors causes no error, because addition saves no tensors for the
-backward pass (tools/autograd/derivatives.yaml). Later releases say "Please do not use Tensors
-created in inference mode" in the second half of the message (pytorch#161164).
+Alternatively, call copy.deepcopy(model) outside the mode, before the optimizer is built: in the
+copy, the table is a normal tensor. If the table depends on a parameter, clear the table after the
+prediction: a table that was cached under no_grad() silently leaves the parameter without a
+gradient. A table that is only added to other tensors causes no error, because addition saves no
+tensors for the backward pass (tools/autograd/derivatives.yaml). Later releases say "Please do not
+use Tensors created in inference mode" in the second half of the message (pytorch#161164).
 """
 
 import torch

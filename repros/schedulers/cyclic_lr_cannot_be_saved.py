@@ -33,13 +33,14 @@
 # ///
 """Training with CyclicLR fails when it saves its first checkpoint.
 
-In 1.13, CyclicLR stores its default scaling function as a weakref.WeakMethod, and state_dict()
+In 1.13, CyclicLR stores its built-in scaling function as a weakref.WeakMethod, and state_dict()
 includes this object (pytorch#88684). If you pass a scale_fn, state_dict() includes your function
 instead. If it is a lambda, it cannot be pickled either: "Can't pickle local object"
 (torch/optim/lr_scheduler.py). A new CyclicLR sets these functions itself, so the checkpoint does
 not need them (speechbrain/speechbrain#1683). If 1.13 saved a file with your own scale_fn, set
 state["_scale_fn_custom"] = None before torch 2 loads the state. In a SequentialLR or
-ChainedScheduler, both entries are in the states of state["_schedulers"].
+ChainedScheduler, the entries that the corrected code removes are in the states of
+state["_schedulers"].
 """
 
 import io

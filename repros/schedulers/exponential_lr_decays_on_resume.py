@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ExponentialLR built with last_epoch decays the learning rate once more"
+# title = "ExponentialLR built with last_epoch decays the learning rate once too often"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.03125, stopped with 0\\.0625"
 # origin = "torch"

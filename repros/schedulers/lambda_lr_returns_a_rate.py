@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A function for LambdaLR that returns the learning rate instead of a factor trains with the square of the rate"
+# title = "If a function for LambdaLR returns the learning rate instead of a factor, training uses the square of the rate"
 # kind = "silent"
 # symptom = "the first step was taken with a learning rate of 0\\.0100, not 0\\.1"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Tensor learning rates of ExponentialLR logged with get_last_lr() all change to the last rate"
+# title = "If ExponentialLR has a tensor learning rate, all rates logged with get_last_lr() change to the last rate"
 # kind = "silent"
 # symptom = "logged learning rates are \\[0\\.125, 0\\.125, 0\\.125\\]"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ReduceLROnPlateau and the other schedulers refuse verbose=True since torch 2.7"
+# title = "ReduceLROnPlateau and the other schedulers have rejected verbose=True since torch 2.7"
 # kind = "error"
 # symptom = "unexpected keyword argument 'verbose'"
 # messages = ["ReduceLROnPlateau\\.__init__\\(\\) got an unexpected keyword argument 'verbose'"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An encoder-decoder fails on an image whose size is not a multiple of its stride"
+# title = "An encoder-decoder fails on an image whose size is not a multiple of the model's stride"
 # kind = "error"
 # symptom = "The size of tensor a \\(7\\) must match the size of tensor b \\(8\\) at non-singleton dimension 3"
 # messages = [

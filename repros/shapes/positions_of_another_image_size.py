@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A vision transformer fails on images whose size does not match its position embedding"
+# title = "A vision transformer fails on images whose size does not match the model's position embedding"
 # kind = "error"
 # symptom = "The size of tensor a \\(13\\) must match the size of tensor b \\(5\\) at non-singleton dimension 1"
 # messages = [

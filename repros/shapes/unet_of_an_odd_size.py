@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A U-Net fails on an image whose height or width is not divisible by its downsampling"
+# title = "A U-Net fails on an image whose height or width is not divisible by the downsampling factor"
 # kind = "error"
 # symptom = "Sizes of tensors must match except in dimension 1. Expected size 5 but got size 4"
 # messages = [
@@ -30,7 +30,7 @@
 # x = torch.cat([skip, up], 1)
 # '''
 # rule = "note"
-# when = "a height or width is not divisible by the downsampling"
+# when = "the height or width of an image is not divisible by the downsampling factor"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A U-Net's decoder fails at torch.cat([skip, up], 1), and the two sizes in the message differ by

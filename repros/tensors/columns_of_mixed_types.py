@@ -25,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A data frame of numbers cannot be converted (meta-pytorch/captum#1325), often since an upgrade to
+"""A data frame of numbers cannot be converted (meta-pytorch/captum#1325), often after an upgrade to
 pandas 2, whose get_dummies() returns bool columns (docs: pandas.get_dummies, fastai/course22#99).
 
 An array has a single dtype. If numbers are mixed with bools or text, the dtype is object (docs:
