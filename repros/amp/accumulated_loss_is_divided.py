@@ -22,8 +22,8 @@
 # when = "an accumulation window contains more than one batch, and the sum of the losses is divided by the number of batches"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The logged training loss of an epoch is smaller than the actual loss by this factor. Therefore,
-it cannot be compared with the validation loss (espnet/espnet#5090).
+"""The logged training loss of an epoch is the actual loss divided by the number of accumulation
+steps. Therefore, the logged loss cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided before backward(), and the logging code sums the divided losses
 (Modalities/modalities#118). If that sum is divided by the number of optimizer steps, and every

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A GradScaler fails in unscale_() if the model was cast to float16 with half()"
+# title = "Training with a GradScaler fails in unscale_() if the model was cast to half"
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]

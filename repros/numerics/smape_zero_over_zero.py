@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A single row that is 0 / 0 makes the whole SMAPE nan"
+# title = "A single 0 / 0 makes the whole SMAPE nan"
 # kind = "silent"
 # symptom = "SMAPE is nan with finite predictions"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
