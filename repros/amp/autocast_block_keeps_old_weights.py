@@ -41,7 +41,7 @@ through a view, as in x @ w.t() or einsum(), train as well. The same is true of 
 such as those of weight_norm(). If the weight of an embedding is also used by another layer, only
 the lookup uses the new values. If load_state_dict() or a moving average changes weights inside the
 block, the model does not use the new values either (X-GenGroup/Flow-Factory#186). Another fix is to
-pass cache_enabled=False to torch.autocast() for every block. Each use of a weight then casts the
+pass cache_enabled=False to every call of torch.autocast(). Each use of a weight then casts the
 weight again.
 """
 

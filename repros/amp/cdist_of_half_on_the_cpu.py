@@ -38,11 +38,12 @@ on 2.7, float16 also fails in cross_entropy(), in binary_cross_entropy() (pytorc
 padding with mode="reflect".
 
 Every 16-bit number has an exact float32 value, so call float() on the inputs of the other
-operations too, and convert their results back in the same way. If the next operation accepts
-float32, omit the conversion back: float32 is more accurate and stays finite above 65504. With p=2,
-the default, and more than 25 rows on either side, cdist() uses a matrix product. The matrix product
-accepts bfloat16 and, since 2.2, also float16. In this case, cdist() raises no error, but its result
-is less accurate (pytorch#136748). With p=1, cdist() raises an error for any number of rows.
+operations too, and convert their results back, as the corrected line does. If the next operation
+accepts float32, omit the conversion back: float32 is more accurate and stays finite above 65504.
+With p=2, the default, and more than 25 rows on either side, cdist() uses a matrix product. The
+matrix product accepts bfloat16 and, since 2.2, also float16. In this case, cdist() raises no error,
+but its result is less accurate (pytorch#136748). With p=1, cdist() raises an error for any number
+of rows.
 """
 
 import torch

@@ -45,7 +45,7 @@
 """A matrix product requires two tensors of the same dtype. Here the weights are bfloat16 and the
 batch is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast, the
 weights stay float32, and each operation converts its inputs (docs: torch.amp). If you do not train
-the model, you can save the memory for float32 weights: convert the batch instead, as in
+the model, you can avoid the memory cost of float32 weights: convert the batch instead, as in
 model(batch.to(torch.bfloat16)). With either solution, the output is bfloat16: call output.float()
 before numpy(), a loss or a layer outside of autocast.
 

@@ -42,10 +42,10 @@ zero, but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). U
 minimum scale by hand (pytorch#40497). Calling get_scale() waits for the device, as step() does
 unless the optimizer is fused.
 
-If the scale keeps falling below 2**-10, the cause is different. Some gradients are infinite or NaN
-at any scale, or they exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too
-high, because a float16 gradient of 1e5 then overflows in every step, whereas training works at a
-scale of 0.5.
+If the scale keeps falling below 2**-10, the minimum in the corrected code, the cause is different.
+Some gradients are infinite or NaN at any scale, or they exceed 6e7 in float16 and overflow even at
+this minimum. A minimum of 1 is too high, because a float16 gradient of 1e5 then overflows in every
+step, whereas training works at a scale of 0.5.
 
 The scale doubles only after 2000 steps without a skip (docs: torch.amp), so at this minimum,
 float16 gradients below 3e-5 become 0 for the next 2000 steps. Once the cause of the skipped steps

@@ -31,7 +31,7 @@
 # when = "the run is resumed after the scale has changed"
 # affected = { cpu = ">=2.3", cuda = ">=1.13" }
 # ///
-"""An uninterrupted run continues with the scale that it has found, but a resumed run starts again
+"""An uninterrupted run continues with the scale that it has reached, but a resumed run starts again
 at 65536.
 
 If gradients overflow at that scale, steps are skipped until update() has halved the scale often

@@ -41,8 +41,8 @@
 In eval mode under no_grad(), an encoder with batch_first=True and norm_first=False makes a nested
 tensor from the positions that are not padding. A frozen encoder does this even with gradients
 enabled. At the end, the encoder pads this tensor only to the length of the longest sample in the
-batch (torch/nn/modules/transformer.py, pytorch#97111). Since the fix, it pads the tensor to the
-input's length (pytorch#100113).
+batch (torch/nn/modules/transformer.py, pytorch#97111). Since the upstream fix, it pads the tensor
+to the input's length (pytorch#100113).
 """
 
 import torch

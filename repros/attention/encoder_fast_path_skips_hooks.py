@@ -37,10 +37,10 @@ In eval mode under no_grad(), the layer takes its fast path, a fused operator th
 the submodules' weights. The submodules themselves are not called (pytorch#128413). A frozen layer
 takes the fast path even with gradients enabled if its input requires no gradient. Setting
 batch_first=False or using an odd number of heads prevents the fast path
-(torch/nn/modules/transformer.py). Since the fix (pytorch#128415), the layer takes the fast path
-only if no submodule has a forward hook. Even in 2.15, the fast path skips the forward() of a custom
-submodule that replaces a submodule of torch. In an encoder with padding, a hook receives a nested
-tensor, which has no shape.
+(torch/nn/modules/transformer.py). Since the upstream fix (pytorch#128415), the layer takes the fast
+path only if no submodule has a forward hook. Even in 2.15, the fast path skips the forward() of a
+custom submodule that replaces a submodule of torch. In an encoder with padding, a hook receives a
+nested tensor, which has no shape.
 
 Even in training, a hook on self_attn gets None for the attention weights, because the layer does
 not request them. Inside that hook, module.forward(*args)[1] computes the weights, but without the

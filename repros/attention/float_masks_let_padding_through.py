@@ -34,8 +34,8 @@
 If attn_mask is float, multi_head_attention_forward() combines the two masks with
 attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask contains floats
 (torch/nn/functional.py). An entry of -inf in key_padding_mask is then treated as False
-(pytorch#92554; measured only on the CPU). An entry of -1e9 causes an error. Since the fix, the
-function adds the two masks (pytorch#92733), and warns if one of them is bool.
+(pytorch#92554; measured only on the CPU). An entry of -1e9 causes an error. Since the upstream fix,
+the function adds the two masks (pytorch#92733), and warns if one of them is bool.
 
 The corrected code expects a mask that is 0 for tokens. If the mask is 1 for tokens, bool() would
 hide the tokens.

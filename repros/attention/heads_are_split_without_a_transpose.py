@@ -31,10 +31,10 @@
 
 view() does not move values (hyunwoongko/transformer#15). With two heads, the first head gets the
 first half of the tokens with all their features, and the second head gets the other half. Calling
-view(batch * heads, time, -1) is wrong in the same way (reczoo/FuxiCTR#30). Correct the split and
-the merge together: correcting only one of them mixes the tokens, and then a causal mask lets later
-tokens through. With a single head, both versions give the same result. A model that was trained in
-this way has to be trained again.
+view(batch * heads, time, -1) is wrong in the same way (reczoo/FuxiCTR#30). Correct the splitting
+and the merging of the heads together: correcting only one of them mixes the tokens, and then a
+causal mask lets later tokens through. With a single head, both versions give the same result. A
+model that was trained in this way has to be trained again.
 """
 
 import math

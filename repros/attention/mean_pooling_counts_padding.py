@@ -30,14 +30,14 @@
 # ///
 """A text gets one embedding on its own, and a different one in a batch with a longer text.
 
-The mask keeps the tokens from attending to the padding. However, the encoder still returns an
-output at each padded position, and this output is usually not zero
+The encoder's mask keeps the tokens from attending to the padding. However, the encoder still
+returns an output at each padded position, and this output is usually not zero
 (huggingface/transformers#17463). Moreover, mean() divides by the number of all positions. A maximum
 over the positions needs the mask too. In torch 1.13, nn.TransformerEncoder in eval mode shortens
 its output to the longest text: shorten the mask with mask[:, :hidden.shape[1]]. In float16, the sum
-can overflow even if mean() does not: use hidden.float(). In this mask, 1 or True means a token, as
-in the masks of tokenizers. Invert a key_padding_mask of PyTorch, in which True means padding (docs:
-torch.nn.MultiheadAttention).
+can overflow even if mean() does not: use hidden.float(). In the mask of the corrected code, 1 or
+True means a token, as in the masks of tokenizers. Invert a key_padding_mask of PyTorch, in which
+True means padding (docs: torch.nn.MultiheadAttention).
 """
 
 import torch

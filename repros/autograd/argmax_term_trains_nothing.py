@@ -28,7 +28,8 @@ the penalty.
 argmax() and comparisons return tensors without a gradient. backward() raises an error only if
 *nothing* in the loss has a gradient. Here the other term hides the failure. The probability of the
 class has a gradient (control). cross_entropy() also accepts classes in uint8, but gather() does
-not, so the code calls long(). If cross_entropy() has a different ignore_index, mask that index.
+not, so the corrected code calls long(). If you pass an ignore_index other than -100 to
+cross_entropy(), exclude that index from the penalty too.
 
 round() and a threshold have no gradient either. For two classes, use the sigmoid itself. For Dice,
 IoU, F1 or a count of predictions, use probabilities instead of hard predictions.

@@ -37,17 +37,18 @@
 the Normalize transform in an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
 
 A for loop over a tensor unbinds it (pytorch#40884). The functions unbind(), chunk() and split()
-return several views from a single node, and autograd cannot rewrite the graph when one of the views
-changes (pytorch#36403). Change the pieces from chunk() and split() out of place as well, and join
-them with torch.cat().
+return several views from a single node of the graph, and autograd cannot rewrite the graph when one
+of the views changes (pytorch#36403). Change the pieces from chunk() and split() out of place as
+well, and join them with torch.cat().
 
 The corrected code scales along the first dimension, as the loop does, but creates a new tensor.
-Within `for image in batch:`, collect the images in a list, because the batch does not change. A
-loop body of channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and std reshaped in the
-same way. For a batch of images, whose channels are the second dimension, use .view(1, -1, 1, 1).
-The corrected line would scale along the images, as the loop would, and its broadcast would turn one
-image into three. For a gray image, pass a single number, because the broadcast would also turn its
-single channel into three. The loop, by contrast, uses only the first number.
+Within `for image in batch:`, collect the images in a list, because the corrected code does not
+change the batch. A loop body of channel.sub_(m).div_(s) becomes (image - mean) / std, with mean and
+std reshaped in the same way. For a batch of images, whose channels are the second dimension, use
+.view(1, -1, 1, 1). The corrected line would scale along the images, as the loop would, and its
+broadcast would turn one image into three. For a gray image, pass a single number, because the
+broadcast would also turn its single channel into three. The loop, by contrast, uses only the first
+number.
 """
 
 import torch

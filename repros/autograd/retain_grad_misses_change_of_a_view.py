@@ -23,10 +23,10 @@
 # ///
 """x.grad is the gradient with respect to the value of x before x[:1] was changed.
 
-If x itself is changed, retain_grad() follows x to its new history (pytorch#79996). Before the fix,
-it did not follow a change of x through a view (pytorch#117552). A second call after the change has
-no effect, so call retain_grad() only once, after the last change. The assignments x[mask] = 0 and
-x[indices] = 0 change x itself, so its gradient is correct.
+If x itself is changed, retain_grad() follows x to its new history (pytorch#79996). Before the
+upstream fix, it did not follow a change of x through a view (pytorch#117552). A second call after
+the change has no effect, so call retain_grad() only once, after the last change. The assignments
+x[mask] = 0 and x[indices] = 0 change x itself, so its gradient is correct.
 """
 
 import torch

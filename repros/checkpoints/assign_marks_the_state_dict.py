@@ -28,10 +28,10 @@
 dict without this argument. The second model no longer trains if its optimizer was created before
 the load, because the optimizer and the model no longer hold the same parameters.
 
-The first load_state_dict() writes the flag into the _metadata of the caller's dict
+The first load_state_dict() stores the value of assign in the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into
-them. The flag also survives torch.save() (pytorch#188166). A dict without _metadata, such as
-dict(state), is not marked, even if `state` itself is marked.
+them. The stored value also survives torch.save() (pytorch#188166). A dict without _metadata, such
+as dict(state), is not marked, even if `state` itself is marked.
 """
 
 import copy

@@ -26,8 +26,8 @@
 optimizer that is created after the load trains it.
 
 load_state_dict() wraps each tensor of the dict in a new Parameter, which requires gradients even if
-the parameter that it replaces does not (torch/nn/modules/module.py). Since the fix, the new
-Parameter keeps the old Parameter's requires_grad (pytorch#121157). If only part of the model is
+the parameter that it replaces does not (torch/nn/modules/module.py). Since the upstream fix, the
+new Parameter keeps the old Parameter's requires_grad (pytorch#121157). If only part of the model is
 frozen, repeat requires_grad_(False) for that part after the load.
 """
 

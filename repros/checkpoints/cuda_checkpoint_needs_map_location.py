@@ -39,7 +39,7 @@ without CUDA or with fewer GPUs (Juyong/CaricatureFace#2).
 The model's device does not matter. With map_location="cpu", torch.load() reads all storages into
 main memory, and load_state_dict() copies them to the model's device. On a machine without CUDA,
 map_location="cuda" raises the same error. For tensors that were on a GPU, pickle.load() raises this
-error too, but has no argument map_location. In that case, derive a class from pickle.Unpickler. For
+error too, but has no map_location argument. In that case, derive a class from pickle.Unpickler. For
 the name "_load_from_bytes", let its find_class() return lambda b: torch.load(io.BytesIO(b),
 map_location="cpu").
 """

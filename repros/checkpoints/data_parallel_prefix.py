@@ -43,7 +43,7 @@
 # state = torch.load(path)  # saved as parallel_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines without the fix if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are one entry of a checkpoint"
+# choice = "Use the lines without the fix if the file was saved with the wrapper; use the fix if the saved or the loading model may be wrapped, or if the weights are one entry of a checkpoint"
 # rule = "note"
 # when = "the loading model is not wrapped in the same way"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

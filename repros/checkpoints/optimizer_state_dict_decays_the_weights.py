@@ -27,8 +27,8 @@ weights too. Adagrad does not, because it creates its state when it is construct
 If an optimizer has no state, get_optimizer_state_dict() and set_optimizer_state_dict() step it
 once, with gradients of zero, to create the state (torch/distributed/checkpoint/state_dict.py).
 Weight decay still changes the weights, even weights that were just loaded (pytorch#125708). Since
-the fix, the step has a learning rate of zero. Without an upgrade, load the weights after the
-optimizer's state.
+the upstream fix, the step has a learning rate of zero. Without an upgrade, load the weights after
+the optimizer's state.
 
 The step still counts. On 2.3 and 2.15, if an empty state is read, Adam starts at its second step,
 and training gives different weights than without the read. On 2.15, ASGD then loses its first step,

@@ -28,8 +28,8 @@ parameter or buffer takes the first element of the checkpoint's vector, even wit
 assign=True.
 
 To support checkpoints of torch 0.3, which had no scalars, load_state_dict() took element 0 of any
-vector if the model had a scalar (pytorch#9781). Since the fix, load_state_dict() does this only for
-vectors of one element (pytorch#166335).
+vector if the model had a scalar (pytorch#9781). Since the upstream fix, load_state_dict() does this
+only for vectors of one element (pytorch#166335).
 """
 
 import torch

@@ -44,15 +44,15 @@
 """The model differs from the saved model in its number of classes, its vocabulary or its sequence
 length.
 
-The strict argument is about names: it controls how keys that only one side has are handled. A key
-that both sides have is copied, and a different shape is an error in either mode (pytorch#154597;
-torch/nn/modules/module.py). The exception, before 2.10, is a vector that is loaded into a scalar.
-Therefore, strict=False, which tutorials recommend (leyaa.ai), does not help. The corrected code
-drops the keys whose shapes differ and loads the rest. The printed result names the layers that keep
-their initial weights and have to be trained. An embedding is among these layers even if only some
-of its rows are new, so copy the other rows by hand. Keys without a counterpart in the model stay in
-the dict, because a hook may translate them. For example, the hook of weight_norm does so
-(torch/nn/utils/parametrizations.py).
+The strict argument is about names: it controls how keys that only the file or only the model has
+are handled. A key that both have is copied, and a different shape is an error in either mode
+(pytorch#154597; torch/nn/modules/module.py). The exception, before 2.10, is a vector that is loaded
+into a scalar. Therefore, strict=False, which tutorials recommend (leyaa.ai), does not help. The
+corrected code drops the keys whose shapes differ and loads the rest. The printed result names the
+layers that keep their initial weights and have to be trained. An embedding is among these layers
+even if only some of its rows are new, so copy the other rows by hand. Keys without a counterpart in
+the model stay in the dict, because a hook may translate them. For example, the hook of weight_norm
+does so (torch/nn/utils/parametrizations.py).
 """
 
 import contextlib

@@ -24,7 +24,7 @@
 # torch.save(model.state_dict(), path)
 # '''
 # rule = "note"
-# when = "the program that loads the file cannot find that class"
+# when = "the program that loads the file cannot find the model's class"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Calling torch.save() on a model pickles a reference to its class. The reference consists of the

@@ -38,12 +38,13 @@ later, such as an adapter's switch (pytorch#124717). In 2.3, the module does not
 Parameter.
 
 Dynamo made the attribute a constant of the graph and omitted the guards on modules, because
-guard_nn_modules was off (torch/_dynamo/config.py). The fix turned this option on (pytorch#125202),
-and maintainers recommend turning it on in releases where it is off (pytorch#124357, control). Set
-the option before the first call. Set the attribute on the module itself: in these releases, an
-attribute that is set on the result of torch.compile() does not reach the module. In 2.2 and 2.3,
-Dynamo recompiles for each new value, up to eight values, and then runs the module uncompiled. If a
-value changes in every step, keep it in a buffer and set the buffer with fill_().
+guard_nn_modules was off (torch/_dynamo/config.py). The upstream fix turned this option on
+(pytorch#125202), and maintainers recommend turning it on in releases where it is off
+(pytorch#124357, control). Set the option before the first call. Set the attribute on the module
+itself: in these releases, an attribute that is set on the result of torch.compile() does not reach
+the module. In 2.2 and 2.3, Dynamo recompiles for each new value, up to eight values, and then runs
+the module uncompiled. If a value changes in every step, keep it in a buffer and set the buffer with
+fill_().
 """
 
 import torch

@@ -43,11 +43,11 @@ that it cannot batch. Check the transform. It may be missing, or not passed to t
 or the dataset may never call it. A Compose() without ToTensor() causes the same error.
 
 The corrected code returns the same tensor as torchvision's ToTensor() does for an RGB image: three
-channels from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch must also have
-the same size. Use this code only for 8-bit images. A mask contains class numbers: do not divide it
-by 255, and do not convert it to RGB, which replaces the numbers with colors. With collate_fn=lambda
-x: x[0], as in modelscope/DiffSynth-Studio#698, the loader drops all samples of a batch except the
-first.
+channels with values from 0 to 1 (docs: torchvision.transforms.ToTensor). The images of a batch must
+also have the same size. Use this code only for 8-bit images. A mask contains class numbers: do not
+divide it by 255, and do not convert it to RGB, which replaces the numbers with colors. With
+collate_fn=lambda x: x[0], as in modelscope/DiffSynth-Studio#698, the loader drops all samples of a
+batch except the first.
 """
 
 import torch

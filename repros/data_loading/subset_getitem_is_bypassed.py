@@ -30,7 +30,7 @@ From 2.1 on, Subset has a __getitems__ method, which the loader prefers. This me
 wrapped dataset and never calls self.__getitem__ (pytorch#100375). With batch_size=None, or inside a
 ConcatDataset, the loader reads row by row and applies the transform
 (torch/utils/data/_utils/fetch.py). Note that random_split() creates plain Subsets, not instances of
-the subclass. Since the fix in torch, creating an instance of a subclass that only overrides
+the subclass. Since the upstream fix, creating an instance of a subclass that only overrides
 __getitem__ raises NotImplementedError (pytorch#163961).
 """
 

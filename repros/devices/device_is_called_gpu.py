@@ -31,8 +31,8 @@
 accelerator "gpu" (InseeFrLab/torchTextClassifiers#93, opendatalab/MinerU#324).
 
 The string must begin with the type of a device in lower case (docs: torch.device). The message
-lists the types that its parser knows (c10/core/Device.cpp), not the devices of this machine, so a
-type from the list can still fail later. ROCm builds for AMD also call their GPUs cuda (docs:
+lists the types that torch's parser knows (c10/core/Device.cpp), not the devices of this machine, so
+a type from the list can still fail later. ROCm builds for AMD also call their GPUs cuda (docs:
 notes/hip).
 
 The message ends with the type that torch received, without a number: "gpu" even for "gpu:0". If the

@@ -31,7 +31,8 @@ hung in this reproducer.
 The reproducer does not wait for the reduction, which makes the hang likely. A program that waits
 for the reduction can hang too. Keeping a Python reference to each reduced tensor prevents the hang.
 Reusing the same tensor for all reductions prevents it too. A program that keeps only the last few
-tensors can hang: on 2.3, two ranks with ten reductions hung although they waited for all of them.
+tensors can hang: on 2.3, two ranks with ten reductions hung although they waited for every
+reduction.
 """
 
 from multiprocessing import get_context

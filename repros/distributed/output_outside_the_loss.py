@@ -51,13 +51,13 @@ is computed, such as the features behind the logits, because such an output has 
 own.
 
 With find_unused_parameters=True, the reducer no longer waits for these layers, even if a batch
-trains only some of the outputs (pytorch#55582). If no rank uses an output, and the gradients of its
-parameters are None, these parameters stay unchanged (pytorch#57081). Before 2.0, zero_grad() turns
-earlier gradients into zeros, so AdamW still changes these parameters. Do not return an output that
-is never used (pytorch#22436), because find_unused_parameters=True walks through the graph in each
-step. Return a tuple, a list or a dict: DDP does not find outputs in an object or a dataclass, so
-the error remains. With a reentrant checkpoint, the option itself causes an error: see
-distributed/find_unused_breaks_checkpointing.
+trains only some of the outputs (pytorch#55582). If no rank uses an output, and the parameters of
+its layers have no gradients, these parameters stay unchanged (pytorch#57081). Before 2.0,
+zero_grad() turns earlier gradients into zeros, so AdamW still changes these parameters. Do not
+return an output that is never used (pytorch#22436), because find_unused_parameters=True walks
+through the graph in each step. Return a tuple, a list or a dict: DDP does not find outputs in an
+object or a dataclass, so the error remains. With a reentrant checkpoint, the option itself causes
+an error: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

@@ -28,13 +28,13 @@
 # ///
 """SAC trains, but overestimates the entropy of its policy for large actions.
 
-The density of the action is the density of u divided by the derivative of tanh at u, which is 1 -
-action² (boyu-ai/Hands-on-RL#44). The square of the action's tanh is at most 0.58, so the wrong term
-never falls below log(0.42), although the right term has no lower bound. For small actions, the two
-terms almost agree. The corrected lines compute the same logarithm from u (openai/spinningup),
-because 1 - action² is 0 in float32 from |u| = 9.1 on. Then sum over the action dimensions. If the
-action is multiplied by a bound afterwards, also subtract the logarithm of the bound in each
-dimension (boyu-ai/Hands-on-RL#121).
+The density of the action tanh(u) is the density of u divided by the derivative of tanh at u, which
+is 1 - action² (boyu-ai/Hands-on-RL#44). The square of the action's tanh is at most 0.58, so the
+wrong term never falls below log(0.42), although the right term has no lower bound. For small
+actions, the two terms almost agree. The corrected lines compute the same logarithm from u
+(openai/spinningup), because 1 - action² is 0 in float32 from |u| = 9.1 on. Then sum over the action
+dimensions. If the action is multiplied by a bound afterwards, also subtract the logarithm of the
+bound in each dimension (boyu-ai/Hands-on-RL#121).
 """
 
 import math

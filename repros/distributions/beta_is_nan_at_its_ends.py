@@ -30,13 +30,13 @@ Beta calls Dirichlet.log_prob(), which multiplied log(value) by concentration - 
 is NaN. In newer releases, log_prob() uses xlogy() (torch/distributions/dirichlet.py,
 pytorch#103605).
 
-For a concentration other than 1, log_prob() at that end is infinite in newer releases too, so the
-ratio of two policies is NaN. Clamping helps there as well, because the density of the clamped value
-is finite. However, clamping also moves values between 0 and eps whose density was already finite,
-and in bfloat16 eps is 0.008. Clamp the value that the Beta itself returned. If actions were scaled
-to the range -1 to 1, scale them back first, because all negative actions would otherwise become
-eps. For a Dirichlet, divide the clamped components by their sum again: otherwise, if many were
-clamped, validation rejects them.
+For a concentration other than 1, log_prob() at the corresponding end is infinite in newer releases
+too, so the ratio of two policies is NaN. Clamping helps there as well, because the density of the
+clamped value is finite. However, clamping also moves values between 0 and eps whose density was
+already finite, and in bfloat16 eps is 0.008. Clamp the value that the Beta itself returned. If
+actions were scaled to the range -1 to 1, scale them back first, because all negative actions would
+otherwise become eps. For a Dirichlet, divide the clamped components by their sum again: otherwise,
+if many were clamped, validation rejects them.
 """
 
 import torch

@@ -22,11 +22,11 @@
 # ///
 """However sure the model is, its samples vary too much.
 
-gumbel_softmax() expects unnormalized log-probabilities (docs) and cannot check them. Probabilities
-differ by at most 1, so among three classes the likeliest is drawn with a frequency of at most 0.58.
-If only probabilities are available, pass their logarithm. If zeros occur, first apply
-clamp(min=1e-20) in float32. Applying log_softmax() to logits before the call changes nothing.
-multinomial() is different: it expects probabilities.
+gumbel_softmax() expects unnormalized log-probabilities (docs: torch.nn.functional.gumbel_softmax)
+and cannot check them. Probabilities differ by at most 1, so among three classes the likeliest is
+drawn with a frequency of at most 0.58. If only probabilities are available, pass their logarithm.
+If zeros occur, first apply clamp(min=1e-20) in float32. Applying log_softmax() to logits before the
+call changes nothing. multinomial() is different: it expects probabilities.
 """
 
 import torch

@@ -26,9 +26,9 @@ the line search how many evaluations max_eval still allowed (torch/optim/lbfgs.p
 The step therefore exceeds max_eval by the evaluations of its last line search. The excess is large
 with a small lr, as here, and small if the line searches are short.
 
-Since the fix, the step sometimes still exceeds max_eval by one, for example on Rosenbrock's
-function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2 evaluations of this
-function, with and without a line search.
+Since the upstream fix, the step sometimes still exceeds max_eval by one, for example on
+Rosenbrock's function with lr=1e-3 and a max_eval of 2, 5 or 10. A max_eval of 1 leads to 2
+evaluations of this function, with and without a line search.
 """
 
 import torch

@@ -23,9 +23,9 @@
 old weights.
 
 An LSTM's or GRU's forward() reads a list of weights that was built with the module, not the
-parameters that functional_call() swaps in (pytorch#90500). Since the fix, every forward() checks
-the parameters (pytorch#91111). For the same reason, a parametrization of an LSTM's weights had no
-effect (pytorch#65688).
+parameters that functional_call() swaps in (pytorch#90500). Since the upstream fix, every forward()
+checks the parameters (pytorch#91111). For the same reason, a parametrization of an LSTM's weights
+had no effect (pytorch#65688).
 """
 
 import torch
