@@ -28,7 +28,8 @@ row. However, they lack the end of the last row, which include_last_offset=True 
 of the last row is then mistaken for the end of the input (torch/nn/functional.py, pytorch#167974,
 pytorch#168159). The option is meant for 1-D indices whose offsets contain that end. If such offsets
 lack the end, the last bag is lost in all releases. The corrected code helps in this case as well.
-With mode="max", torch 1.13.1 also writes past the end of its memory ("free(): invalid pointer").
+With mode="max", torch 1.13.1 also writes past the end of the allocated memory ("free(): invalid
+pointer").
 """
 
 import torch

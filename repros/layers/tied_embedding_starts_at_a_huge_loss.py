@@ -27,10 +27,10 @@ The weights of an Embedding start with a standard deviation of 1 (docs: torch.nn
 weights of a Linear with d inputs start with 1 / sqrt(3 d) (torch/nn/modules/linear.py). After a
 LayerNorm, the hidden values are about 1 in size. With such values, the embedding as a head gives
 logits with a standard deviation of about sqrt(d). A uniform prediction would have a loss of
-log(classes). The embedded tokens become smaller too. If a position embedding is added to them,
-initialize it in the same way: otherwise, it hides the tokens and slows training. If the next layer
-does not normalize the sum, multiply the sum by sqrt(d). Call normal_() before pretrained weights
-are loaded. The call also overwrites the zeros of padding_idx (see
+log(classes). With the corrected code, the embedded tokens become smaller too. If a position
+embedding is added to them, initialize it in the same way: otherwise, it hides the tokens and slows
+training. If the next layer does not normalize the sum, multiply the sum by sqrt(d). Call normal_()
+before pretrained weights are loaded. The call also overwrites the zeros of padding_idx (see
 layers/padding_vector_is_not_zero).
 """
 

@@ -37,10 +37,10 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The table has num_embeddings rows. The vocabulary has since grown, so the id of a new token is
-beyond the last row. Examples are tokens added to the tokenizer but not to the model
-(mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose id equals the
-vocabulary size (kongds/E5-V#7).
+"""The table of an Embedding has num_embeddings rows. After the table was created, the vocabulary
+grew, so the id of a new token is beyond the last row. Examples are tokens added to the tokenizer
+but not to the model (mickeysjm/R-BERT#5, huggingface/transformers#12763), and an image token whose
+id equals the vocabulary size (kongds/E5-V#7).
 
 The table needs a row for the largest id. If the ids have gaps, the table therefore needs more rows
 than there are words. The new table keeps the trained rows, padding_idx, max_norm, sparse and

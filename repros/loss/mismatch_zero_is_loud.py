@@ -32,10 +32,10 @@
 # ///
 """The error says that the loss does not require grad. If no target has a matching prediction, the
 loss is a constant without a graph, and backward() rejects it (RangiLyu/nanodet#7: a batch without
-positive anchors; open-mmlab/mmpretrain#1426: a batch without a task). Look the names up in a way
-that raises an error for a misspelled name. Skip a batch without targets before you call the model,
-because torch.stack() raises an error for it. In DDP, skip the batch on all ranks together, because
-the other ranks wait for its gradients.
+positive anchors; open-mmlab/mmpretrain#1426: a batch without a task). Look up each output by name
+in a way that raises an error for a misspelled name. Skip a batch without targets before you call
+the model, because torch.stack() raises an error for it. In DDP, skip the batch on all ranks
+together, because the other ranks wait for its gradients.
 
 Setting requires_grad=True on the zero, as advised in RangiLyu/nanodet#7, makes the failure silent:
 backward() succeeds but reaches no parameter.

@@ -32,15 +32,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The shapes [4, 1] and [4] broadcast to [4, 4]. The loss compares each prediction with all four
-targets, so every prediction moves toward the mean of the targets. This mse_loss only warns
+targets, so every prediction moves toward the mean of the targets. In this case, mse_loss only warns
 (pytorch#18349), and so do l1_loss and smooth_l1_loss (pytorch#18565). In binary_cross_entropy, the
 warning's text is an error, and the corrected line helps there too. A hand-written loss does not
 even warn.
 
-The mismatch is caused by a squeeze() on only one side (deepset-ai/FARM#229), or by a Linear output
-without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). If the numbers of
-elements differ, view_as() raises an error. It silently accepts the shapes [3, 4] and [4, 3], for
-which a transpose is needed instead.
+The mismatch is caused by a squeeze() of only one of the two tensors (deepset-ai/FARM#229), or by a
+Linear output without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). If
+the numbers of elements differ, view_as() raises an error. It silently accepts the shapes [3, 4] and
+[4, 3], for which a transpose is needed instead.
 """
 
 import warnings

@@ -40,7 +40,8 @@ in the handler becomes a reference to the failed call, which backward() then rep
 
 In three cases, backward() raises an error instead. The failed call may already have saved a tensor,
 so the numbers of saved tensors differ. It may fail again when it is repeated, or the next batch may
-be computed in a checkpoint() too. The fix throws the exception into the generator (pytorch#184018).
+be computed in a checkpoint() too. The upstream fix throws the exception into the generator
+(pytorch#184018).
 
 If the exception is kept in a list or a variable, it has the same effect after the handler: keep
 only its text, traceback.format_exc(). If the function that failed kept an exception in a local

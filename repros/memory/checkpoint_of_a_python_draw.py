@@ -28,13 +28,13 @@
 """The backward pass runs the block again, and fails because the second run takes a different path.
 
 For the second run, checkpoint() restores the state of torch's default generators, but no other
-state (torch/utils/checkpoint.py). Examples are Python's random, NumPy's generator, your own
-torch.Generator, a counter, or a flag that changed in between. With preserve_rng_state=False it does
-not restore the default generators either. The check in checkpoint() compares only the shapes,
-dtypes and devices of the saved tensors (docs: torch.utils.checkpoint). If the draw chooses between
-two layers of the same size, no error is raised, and the first run's layer gets the other layer's
-gradient. If the skipped layer precedes another layer, the gradient can be wrong without an error
-too.
+state (torch/utils/checkpoint.py). Examples of other state are Python's random, NumPy's generator,
+your own torch.Generator, a counter, and a flag that changed in between. With
+preserve_rng_state=False it does not restore the default generators either. The check in
+checkpoint() compares only the shapes, dtypes and devices of the saved tensors (docs:
+torch.utils.checkpoint). If the draw chooses between two layers of the same size, no error is
+raised, and the first run's layer gets the other layer's gradient. If the skipped layer precedes
+another layer, the gradient can be wrong without an error too.
 
 The usual advice for recomputation errors is use_reentrant=True (2U1/Phi3-Vision-Finetune#32), which
 is still the default in 2.15. It skips the comparison, so the second run's path is silently trained.

@@ -39,7 +39,7 @@
 """The tensors of a failed step are not freed while its exception is kept in a list or a variable
 (pytorch#27600), and gc.collect() does not help.
 
-The traceback, error.__traceback__, refers to the step's frames, and the frames refer to its local
+The traceback, error.__traceback__, refers to the step's frames, and the frames refer to their local
 variables. The exception's cause and context refer to frames as well, and error.with_traceback(None)
 does not clear those references. An interactive interpreter keeps the last uncaught exception in
 sys.last_value and sys.last_traceback, and since Python 3.12 also in sys.last_exc (docs: sys).

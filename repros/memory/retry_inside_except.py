@@ -51,9 +51,9 @@
 """The second attempt runs out of memory too (pytorch#18853).
 
 Inside the except block the exception refers to the failed step's frames, and the frames refer to
-its tensors. Leave the block before the retry (docs: Frequently Asked Questions). Do not keep the
-exception either: a list of errors would still hold the tensors. Calling gc.collect() and
-empty_cache() in the block frees none of them (pytorch#26188).
+the step's tensors. Leave the block before the retry (docs: Frequently Asked Questions). Do not keep
+the exception either: a list of errors would still hold the tensors. Calling gc.collect() and
+empty_cache() in the block frees none of the tensors (pytorch#26188).
 
 If backward() failed, some weights may already have a gradient from the failed batch, so clear these
 gradients before the retry. If a half does not fit either, its error propagates. With gradients

@@ -32,8 +32,8 @@ whatever the optimizer. Rounding can separate some units in wider layers: after 
 33 units had 3 to 6 different weights. Random weights make the units differ. Random biases,
 different weights in the next layer, and dropout between the layers have the same effect. Zeros are
 worse: with ReLU, the gradients of all weights are zero, and only the last bias learns. Zero biases
-are fine. Only the last layer may start at zero, because its inputs differ. The loop finds only the
-direct layers of a Sequential. For other models, use model.modules().
+are fine. Only the last layer may start at zero, because its inputs differ. The loop in the
+corrected code finds only the direct layers of a Sequential. For other models, use model.modules().
 """
 
 import torch

@@ -37,7 +37,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The stem learns in the first epoch, or in all epochs.
+"""The stem, which should be frozen, learns in the first epoch, or in all epochs.
 
 A new module is already in training mode (torch/nn/modules/module.py), so a loop may call train()
 only after its first validation, or never. A DistributedDataParallel that was built before the first

@@ -34,8 +34,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """For a convolution, the message lists seven types (polo5/LDEQ_RwR#5), of which only the first is
-the input's type. The exclamation marks suggest that the weight, the stride and the padding have
-wrong types too, but these arguments are correct.
+the input's type. The exclamation marks in the message suggest that the weight, the stride and the
+padding have wrong types too, but these arguments are correct.
 
 No layer converts its input. By default, a DataLoader turns arrays into tensors, so an array usually
 comes from code that calls the model directly, such as a prediction for one sample. A batch of a

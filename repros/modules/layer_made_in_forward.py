@@ -43,8 +43,8 @@ after the first call, but the next call replaces the layer. Layers without weigh
 forward(), but Dropout and BatchNorm are then always in train mode (see
 modules/functional_dropout_in_eval_mode). If __init__() cannot know the input size, let it create a
 torch.nn.LazyLinear(4), and call the model once before the optimizer is created. If the model is on
-another device, the call raises an error, because the new layer is on the CPU. Calling .to(x.device)
-on the layer only hides the mistake.
+another device, calling the new layer raises an error, because the layer is on the CPU. Calling
+.to(x.device) on the layer only hides the mistake.
 """
 
 import torch

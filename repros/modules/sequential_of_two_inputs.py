@@ -42,9 +42,10 @@ names, from an OrderedDict or add_module(), use a ModuleDict instead, and loop o
 
 If another class is named in front of forward(), look at its signature: the caller passes more than
 the class accepts. In the corrected loop, call layers that do not need the mask as layer(x). Pass a
-padding mask to a TransformerEncoderLayer as src_key_padding_mask=mask: its second input is
-src_mask, and no error is raised if the batch size equals the length. A tuple (x, mask) as the only
-input works if every layer, even an activation, accepts and returns a pair.
+padding mask to a TransformerEncoderLayer as src_key_padding_mask=mask. The layer's second input is
+src_mask, and a padding mask in its place raises no error if the batch size equals the length. A
+tuple (x, mask) as the only input works if every layer, even an activation, accepts and returns a
+pair.
 """
 
 import torch

@@ -36,7 +36,7 @@ of 1.0 and -0.001 is rounded back to 1.0. Every step below 1/512 of the weight i
 step above 1/256 is lost. For a larger weight, larger steps are lost, so the largest weights stop
 training first. Such steps are lost with AdamW too. The weights move with a larger learning rate, or
 if they are float32 and autocast makes the activations bfloat16 (docs: automatic mixed precision).
-With autocast, the model must stay in float32. On the CPU of torch 1.13, LayerNorm and GroupNorm
+With autocast, the model must stay in float32. On the CPU in torch 1.13, LayerNorm and GroupNorm
 reject the bfloat16 output of a Linear.
 """
 
