@@ -42,9 +42,9 @@ standard deviation. With one standard deviation for all columns, a small feature
 feature stays small, and the model learns nothing from it. Targets in the thousands have the same
 effect on a two-layer network, however small its features are. If hundreds of columns rise and fall
 together, their steps add up, so this kind of data also needs a smaller lr. If a column has a few
-outliers, or is 1 in only one row of a thousand, small batches need a smaller lr too. A single
-standardized value of 30 overshoots. Incomes, for example, have outliers, but training on their
-logarithm works well.
+outliers, or is 1 in only one row of a thousand, small batches need a smaller lr too. Even a single
+standardized value of 30 makes a step overshoot. Incomes, for example, have outliers, but training
+on their logarithm works well.
 """
 
 import torch

@@ -41,7 +41,7 @@
 square is 0, and their product is NaN (pytorch#2421). The square root of a mean, as in RMSE, fails
 in the same way.
 
-At 0, vector_norm() defines the gradient as 0, as norm() has done since the 2017 report, while
+At 0, vector_norm() defines the gradient as 0, as norm() has done since 2017, while
 pow(2).sum().sqrt() gives NaN (pytorch#2775). However, the second derivative of vector_norm() at 0
 is NaN, which breaks a gradient penalty. With the corrected code, both derivatives are finite. This
 code treats a square that underflows as 0, for example the square of 1e-23 in float32 or of 1e-4 in

@@ -31,14 +31,14 @@
 everything is nan (DLR-RM/stable-baselines3#1025).
 
 By default std() divides by n - 1, so for one value it computes 0 / 0, which is nan (pytorch#29372).
-The 1e-8 protects against a standard deviation of zero, but not against nan
-(DLR-RM/stable-baselines3#325). With unbiased=False, the standard deviation is 0. The advantage is 0
-too, because the single value is its own mean, so the model learns nothing from the sample. The
-corrected code leaves the sample unchanged. With SGD, a raw advantage of 50 therefore leads to a
-step that is 50 times as large as for an advantage of 1. If the raw values are far from 1, skip the
-sample, for example with drop_last=True. If you standardize each column with std(0), the special
-case is a single row, so test len(x) > 1 instead. In float16, 1e-8 is 0, so equal values give nan as
-well: standardize x.float() instead.
+Adding 1e-8 protects against a standard deviation of zero, but not against nan
+(DLR-RM/stable-baselines3#325). With unbiased=False, the standard deviation is 0. The standardized
+advantage is 0 too, because the single value is its own mean, so the model learns nothing from the
+sample. The corrected code leaves the sample unchanged. With SGD, a raw advantage of 50 therefore
+leads to a step that is 50 times as large as for an advantage of 1. If the raw values are far from
+1, skip the sample, for example with drop_last=True. If you standardize each column with std(0), the
+special case is a single row, so test len(x) > 1 instead. In float16, 1e-8 is 0, so equal values
+give nan as well: standardize x.float() instead.
 """
 
 import warnings

@@ -20,7 +20,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Even if a token occurs in only one batch, its row then moves in every step, although the row's
+"""Even if a token occurs in only one batch, its row moves in every later step, although the row's
 gradient is zero.
 
 An Embedding's gradient is dense by default: zero in the rows of absent tokens. Adam, like SGD with

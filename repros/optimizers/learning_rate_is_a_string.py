@@ -30,8 +30,8 @@
 dot, as in 1.0e-4, so its parsers return 1e-4 as a string (hiyouga/LlamaFactory#4014,
 huggingface/trl#1450). The optimizer's range check is the first code to fail
 (funcwj/deep-clustering#3). In SGD, its message says that '<' is not supported between 'str' and
-'float' (torch/optim/sgd.py). The message of SparseAdam names '<' too. On 1.13 and 2.3, LBFGS has no
-check and fails in step(). If weight_decay, momentum or eps is a string, the message is the same:
+'float' (torch/optim/sgd.py). The message of SparseAdam mentions '<' too. On 1.13 and 2.3, LBFGS has
+no check and fails in step(). If weight_decay, momentum or eps is a string, the message is the same:
 convert every number in the file, not only the rate. A string in a parameter group passes the check,
 but then causes a TypeError with a different text in step().
 """

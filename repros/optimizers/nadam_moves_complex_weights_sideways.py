@@ -50,11 +50,11 @@ is negative, so its square root is imaginary, and the gradient divided by that r
 gradient of 1 + 1j, the step was real as well. Adadelta with foreach had the same bug. RAdam had it
 from its sixth step on, when it begins to divide (pytorch#110606).
 
-Do not create the view only once, in __init__(): it would stay behind when the module is moved, and
-copy.deepcopy() would reject it. The corrected code renames the parameter: to convert an old weight
-to `parts`, call torch.view_as_real(). Calling bfloat16() on the module makes this code fail,
-because torch has no complex bfloat16 numbers. Calling to(torch.complex64) also fails, because parts
-has to be real.
+Do not create the complex view only once, in __init__(): it would stay behind when the module is
+moved, and copy.deepcopy() would reject it. The corrected code renames the parameter: to convert an
+old weight to `parts`, call torch.view_as_real(). Calling bfloat16() on the module makes this code
+fail, because torch has no complex bfloat16 numbers. Calling to(torch.complex64) also fails, because
+parts has to be real.
 """
 
 import torch

@@ -31,8 +31,8 @@ Indexing, taking a view or multiplying by 0.01 (pytorch#140469) makes a tensor a
 does .cuda() or .to() from the CPU to a device (vinsis/ternary-quantization#4,
 mazzzystar/randomCNN-voice-transfer#16). If .to() changes nothing, it returns the leaf. Call
 requires_grad_() last. The call to detach() is needed if the tensor comes out of a network. Without
-clone(), if the image shares the memory of the original tensor, the optimizer writes into this
-tensor.
+clone(), `image` can share the memory of the original tensor, and the optimizer then writes into the
+original.
 
 The weight of a layer with weight_norm(), a parametrization or pruning is also the result of an
 operation. For such a weight, the corrected code would train a copy that the layer does not read, so

@@ -39,9 +39,9 @@ sampler uses its own generator, because persistent workers draw less from the sh
 several ranks, this sampler would give all rows to each rank. Draw the seeds in a DistributedSampler
 instead, from a generator that is seeded with the numbers of the run, the epoch and the rank.
 
-Every loader over the dataset needs pairs, because plain indices cause a TypeError. A Subset causes
-a TypeError as well. Seeded shuffles the rows, so pass sampler=[(i, i) for i in range(len(dataset))]
-to a validation loader, which keeps their order.
+Every loader over the dataset needs pairs of an index and a seed, because plain indices cause a
+TypeError. A Subset causes a TypeError as well. The sampler Seeded shuffles the rows, so pass
+sampler=[(i, i) for i in range(len(dataset))] to a validation loader, which keeps their order.
 
 On another machine, the results can still differ: for example, one thread and two threads round sums
 differently.

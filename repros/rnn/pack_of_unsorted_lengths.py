@@ -29,8 +29,8 @@
 
 By default, enforce_sorted is True to support export to ONNX. With False, the function sorts the
 batch itself (docs: pack_padded_sequence). If you sort the lengths, as advised in pytorch#8026, but
-not the sequences in the same way, sequences get the lengths of other sequences. If you remove your
-own sort(), the outputs and states are in the order of the labels. To change packed.data, write
+not the sequences in the same way, sequences get the lengths of other sequences. Without your own
+sort(), the outputs and states stay in the order of the labels. To change packed.data, write
 packed._replace(data=...). PackedSequence(data, batch_sizes) would drop the original order
 (torch/nn/utils/rnn.py) and silently leave the samples sorted.
 

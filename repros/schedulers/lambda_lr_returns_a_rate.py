@@ -30,11 +30,11 @@
 
 LambdaLR takes the rate that each group had when the scheduler was created, and multiplies it by the
 function's result (docs: torch.optim.lr_scheduler.LambdaLR). It does so even for the first step
-(pytorch#78917). If the function returns a rate, the factor is too small by the rate itself
-(lhoyer/MIC#60). Return a factor, which is 1 for steps that should use the optimizer's rate.
-Dividing the result by the rate of the optimizer gives the same schedule. If each group has its own
-rate, one factor keeps their ratio. If the optimizer's rate is 1, both versions are equal, and some
-programs rely on this.
+(pytorch#78917). If the function returns a rate, the optimizer's rate is multiplied by this rate
+instead of a factor (lhoyer/MIC#60). Return a factor, which is 1 for steps that should use the
+optimizer's rate. Dividing the result by the rate of the optimizer gives the same schedule. If each
+group has its own rate, one factor keeps their ratio. If the optimizer's rate is 1, both versions
+are equal, and some programs rely on this.
 """
 
 import torch

@@ -35,9 +35,9 @@
 
 If the rate is a tensor, a change of its value does not recompile a compiled optimizer (docs:
 recipes/compiling_optimizer_lr_scheduler). However, ReduceLROnPlateau replaced the tensor with a
-float, so the step was compiled again (pytorch#163093). The corrected code puts the tensor back with
-its new value. It works for every optimizer. Adam and AdamW also lose their tensor. The tensor must
-have no dimensions, because fill_() rejects torch.tensor([1.0]).
+float, so the step was compiled again (pytorch#163093). Adam and AdamW also lose their tensor. The
+corrected code, which works for every optimizer, puts the tensor back with its new value. The tensor
+must have no dimensions, because fill_() rejects torch.tensor([1.0]).
 
 Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
 group. If two groups share a tensor, as they do if lr=torch.tensor(1.0) is passed to the optimizer,

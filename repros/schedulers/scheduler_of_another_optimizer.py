@@ -21,12 +21,12 @@
 """get_last_lr() falls as planned, but the optimizer that trains keeps its rate.
 
 A scheduler changes the groups of the optimizer that was passed to it. If a function that builds
-both an optimizer and a scheduler is called twice, this can be a different optimizer from the one
-that trains (roboterax/video-prediction-policy#14). The same happens if the optimizer is built again
-after the scheduler, for example for another phase of training. The expression `scheduler.optimizer
-is optimizer` is then False. If the other optimizer never steps, torch warns once that
-lr_scheduler.step() was called before optimizer.step(), although the order is right. Log the rate
-from optimizer.param_groups instead of get_last_lr().
+both an optimizer and a scheduler is called twice, the scheduler's optimizer can differ from the
+optimizer that trains (roboterax/video-prediction-policy#14). The same happens if the optimizer is
+built again after the scheduler, for example for another phase of training. The expression
+`scheduler.optimizer is optimizer` is then False. If the other optimizer never steps, torch warns
+once that lr_scheduler.step() was called before optimizer.step(), although the order is right. Log
+the rate from optimizer.param_groups instead of get_last_lr().
 """
 
 import warnings

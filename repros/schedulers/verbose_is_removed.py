@@ -28,7 +28,7 @@
 # when = "the installed torch is 2.7 or newer"
 # affected = { cpu = ">=2.7", cuda = ">=2.7", mps = ">=2.7" }
 # ///
-"""A script that ran for years stops at the line that creates the scheduler.
+"""A script that has run for years stops at the line that creates the scheduler.
 
 The schedulers of torch 2.2 to 2.6 warn that verbose is deprecated, and those of torch 2.7 and newer
 do not accept it, not even verbose=False (gszfwsb/NCFM#11). If verbose is given by position, the

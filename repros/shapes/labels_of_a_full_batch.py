@@ -40,8 +40,9 @@ BCELoss and BCEWithLogitsLoss compare the sizes first, so they raise an error wi
 message.
 
 With drop_last=True, as suggested in lyeoni/pytorch-mnist-GAN#3, a dataset smaller than the batch
-size yields no batch at all. Make the tensor from the batch: ones_like() and zeros_like() take its
-shape, device and dtype, and torch.randn(len(images), 100, device=images.device) makes noise.
+size yields no batch at all. Make the labels and the noise from the batch: ones_like() and
+zeros_like() take its shape, device and dtype, and torch.randn(len(images), 100,
+device=images.device) makes noise.
 """
 
 import warnings

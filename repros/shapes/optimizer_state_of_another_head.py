@@ -46,9 +46,10 @@ torch/optim/lbfgs.py). The same applies to fused SGD, and to Adagrad on older re
 raise another error if only some parameters have state. If the error occurs although no layer was
 replaced, the new model's parameters may be in a different order.
 
-Fused Adam and SGD do not compare the shapes either. Without these lines, they raise no error. If
-the new layer is larger, they then write beyond the memory of the state. If the old or the new head
-has only one class, the error is "output with shape [...] doesn't match the broadcast shape".
+Fused Adam and SGD do not compare the shapes either. Without the corrected lines, they raise no
+error. If the new layer is larger, they then write beyond the memory of the state. If the old or the
+new head has only one class, the error is "output with shape [...] doesn't match the broadcast
+shape".
 """
 
 import copy

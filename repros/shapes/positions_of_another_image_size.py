@@ -46,7 +46,7 @@ in T2T_vit_14(img_size=384) (yitu-opensource/T2T-ViT#53).
 A pretrained model can read images that are resized to its own size. To train it on larger images,
 interpolate the embedding on the grid of patches, without the class token's row. If the image size
 is the same, the embedding stays unchanged. For fewer patches, also pass antialias=True (docs:
-torch.nn.functional.interpolate). The lines assume that the old grid is square. If the
+torch.nn.functional.interpolate). The corrected lines assume that the old grid is square. If the
 model has no class token, use all rows. CLIP's embedding has no batch dimension: use
 positions[None].
 """
