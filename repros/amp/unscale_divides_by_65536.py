@@ -30,7 +30,7 @@
 # scaler.scale(penalty).backward()
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if the gradients are clipped too, because the fix keeps the order of the calls"
+# choice = "Normally, use the lines without the fix; use the fix if the gradients are clipped too, because the fix makes the calls in the right order"
 # rule = "error"
 # when = "AMP is on, with an enabled GradScaler"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }

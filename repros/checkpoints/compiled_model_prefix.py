@@ -42,7 +42,7 @@
 # state = torch.load(path)  # saved as compiled_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines without the fix if the whole saved model was compiled, and the loading model is not; otherwise, use the fix, for example for parts or wrappers"
+# choice = "Use the lines without the fix if the whole saved model was compiled, and the loading model is not; otherwise, use the fix, for example if only a part of the model was compiled, or if the model was wrapped too"
 # requires = ">=2.1"
 # rule = "note"
 # when = "the loading model is not compiled"

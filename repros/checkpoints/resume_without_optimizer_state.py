@@ -30,7 +30,7 @@
 # optimizer = make_optimizer(model)  # after the restart
 # restore(checkpoint, model=model, optimizer=optimizer)
 # '''
-# choice = "Use the lines without the fix if only model and optimizer have to continue; use the fix if scheduler, GradScaler and random numbers have to continue too"
+# choice = "Use the lines without the fix if only the model and the optimizer have to continue; use the fix if the scheduler, the GradScaler and the random numbers have to continue too"
 # rule = "warning"
 # when = "the optimizer is Adam or another optimizer with momentum"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

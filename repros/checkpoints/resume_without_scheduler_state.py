@@ -27,7 +27,7 @@
 # scheduler = make_scheduler(optimizer)  # after the restart
 # restore(checkpoint, optimizer=optimizer, scheduler=scheduler)
 # '''
-# choice = "Use the lines without the fix if only optimizer and scheduler have to continue; use the fix if model, GradScaler and random numbers have to continue too"
+# choice = "Use the lines without the fix if only the optimizer and the scheduler have to continue; use the fix if the model, the GradScaler and the random numbers have to continue too"
 # rule = "warning"
 # when = "the schedule depends on its own count of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

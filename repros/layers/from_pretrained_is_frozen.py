@@ -26,9 +26,9 @@
 The default is freeze=True, which sets weight.requires_grad to False (docs: from_pretrained). The
 same applies to EmbeddingBag. The weight shares its memory with the given tensor, so without
 clone(), training would also change `vectors`. If an optimizer gets only the parameters with
-requires_grad, build it after these lines. The embedding has the dtype of the vectors, so if they
-come from NumPy in float64, call vectors.float(). With padding_idx, the padding row is not set to
-zero (see layers/padding_vector_is_not_zero).
+requires_grad, build it after the corrected lines. The embedding has the dtype of the vectors, so if
+they come from NumPy in float64, call vectors.float(). With padding_idx, the padding row is not set
+to zero (see layers/padding_vector_is_not_zero).
 """
 
 import torch

@@ -40,9 +40,9 @@ tokens is inf in float16.
 Make `batches` a list: a generator would be empty after the first line, and nothing would be
 trained. If another label is ignored, such as 255 in segmentation, count labels != 255. If the model
 shifts the labels itself, as a language model does, count labels[:, 1:]. If the labels are class
-probabilities, count their rows. In these cases, the lines without the change give a gradient that
-is too small. With class weights, divide by the sum of the labels' weights. In DDP, call
-all_reduce(tokens) before the loop and multiply each loss by get_world_size(): see
+probabilities, count their rows. In these cases, the corrected lines without this change give a
+gradient that is too small. With class weights, divide by the sum of the labels' weights. In DDP,
+call all_reduce(tokens) before the loop and multiply each loss by get_world_size(): see
 distributed/summed_loss_shrinks. With only the factor, and no all_reduce(), the gradient is too
 large.
 """

@@ -31,7 +31,7 @@
 #     criterion(model(x), y).backward()
 #     norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if the pass may raise, because the fix restores the gradients even then"
+# choice = "Normally, use the lines without the fix; use the fix if the pass may raise an error, because the fix restores the gradients even then"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After the pass, the gradients use as much memory as the parameters, and the next backward pass

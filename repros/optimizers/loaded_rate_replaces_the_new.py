@@ -31,10 +31,11 @@ set the options that should change in each group. If the groups have different r
 
 A scheduler such as LambdaLR returns to the old rate, because it computes the rates from the groups'
 initial_lr. If a scheduler had set initial_lr, this value is loaded too. For a new schedule, call
-group.pop("initial_lr", None) in the loop, and create the scheduler after these lines. To continue a
-schedule, create the scheduler and load its state before the loop. Then set scheduler.base_lrs to
-the new rates, because loading restores the old rates. In the other order, LinearLR and ConstantLR
-permanently multiply the new rate by their factor. OneCycleLR keeps its old rates in either order.
+group.pop("initial_lr", None) in the loop, and create the scheduler after the corrected lines. To
+continue a schedule, create the scheduler and load its state before the loop. Then set
+scheduler.base_lrs to the new rates, because loading restores the old rates. In the other order,
+LinearLR and ConstantLR permanently multiply the new rate by their factor. OneCycleLR keeps its old
+rates in either order.
 """
 
 import torch

@@ -29,7 +29,7 @@
 # loss_fn(model(x), y).backward()
 # optimizer.step()
 # '''
-# choice = "The lines without the check are enough; add the check in a notebook, whose cells run in any order"
+# choice = "The lines without the check are enough; add the check in a notebook, whose cells can run in any order"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

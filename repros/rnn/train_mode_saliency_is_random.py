@@ -34,7 +34,7 @@
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Use the lines without the fix if you explain the model only now and then; use the fix to keep cuDNN on"
+# choice = "Use the lines without the fix if you compute saliencies only now and then; use the fix to keep cuDNN on"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
 """Two saliencies of the same input differ, because in train mode, dropout leaves a different random

@@ -34,7 +34,7 @@
 # epoch = checkpoint["epoch"]
 # scheduler = ScheduleLR(optimizer, lambda step: 0.1 if step >= 2 else 1.0, step=epoch + 1)
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if the checkpoint has no optimizer and scheduler state. The fix continues the learning rate but restarts the momentum"
+# choice = "Normally, use the lines without the fix; use the fix if the checkpoint contains neither the optimizer's nor the scheduler's state. The fix continues the learning rate but restarts the momentum"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A training run that is resumed with last_epoch fails when it builds the scheduler.

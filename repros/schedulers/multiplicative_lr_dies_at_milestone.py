@@ -29,7 +29,7 @@
 # factor = sequence(linear(2, 0.2, 0.2), lambda epoch: 0.2 * 0.5**epoch)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Normally, use the lines without the fix; use the fix for a tensor learning rate, or a schedule with more than two parts"
+# choice = "Normally, use the lines without the fix; use the fix for a tensor learning rate, or for a schedule with more than two parts"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
 """The decay starts one epoch early and stays ahead by one factor. If the first factor is zero, as

@@ -30,13 +30,13 @@
 LambdaLR and CosineAnnealingWarmRestarts compute each rate from the initial rate (docs: LambdaLR),
 which they keep in base_lrs. StepLR, MultiStepLR, ExponentialLR, CosineAnnealingLR, LinearLR,
 ConstantLR, PolynomialLR and MultiplicativeLR continue from the current rate and keep a change. For
-these schedulers, the line about base_lrs does no harm. However, CosineAnnealingLR keeps the change
-only up to T_max, and then rises to the initial rate in base_lrs. The line does not scale a limit
-such as eta_min. OneCycleLR and CyclicLR undo the change too, but the line does not help with them,
-because they take the rates from their limits. SequentialLR and ChainedScheduler keep the rates in
-their inner schedulers. Like ReduceLROnPlateau, they have no base_lrs, so the line raises an error.
-The scheduler's state_dict() saves base_lrs, but a new scheduler with last_epoch starts from the old
-initial_lr.
+these schedulers, the corrected code's line about base_lrs does no harm. However, CosineAnnealingLR
+keeps the change only up to T_max, and then rises to the initial rate in base_lrs. The line does not
+scale a limit such as eta_min. OneCycleLR and CyclicLR undo the change too, but the line does not
+help with them, because they take the rates from their limits. SequentialLR and ChainedScheduler
+keep the rates in their inner schedulers. Like ReduceLROnPlateau, they have no base_lrs, so the line
+raises an error. The scheduler's state_dict() saves base_lrs, but a new scheduler with last_epoch
+starts from the old initial_lr.
 """
 
 import torch

@@ -32,10 +32,10 @@
 # ///
 """The loader fails on the first image of MNIST or of another dataset of gray images.
 
-Normalize in torchvision.transforms runs these lines (L1aoXingyu/pytorch-beginner#31). They write in
-place, but an in-place operation cannot expand a one-channel tensor to the three channels of the
-result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)). In these
-lines, an image of shape [height, width] needs a channel: image = image[None].
+Normalize in torchvision.transforms runs the same lines (L1aoXingyu/pytorch-beginner#31). The lines
+write in place, but an in-place operation cannot expand a one-channel tensor to the three channels
+of the result (docs: notes/broadcasting). Pass one number per channel: Normalize((0.5,), (0.5,)). In
+the corrected lines, an image of shape [height, width] needs a channel: image = image[None].
 
 If the model expects three channels, for example because it is pretrained, use the three numbers and
 repeat the channel first: image = image.repeat(3, 1, 1). Normalize in torchvision.transforms.v2

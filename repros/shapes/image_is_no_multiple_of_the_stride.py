@@ -37,7 +37,7 @@ rounded size. If the result is added to an image of the old size, or a loss is c
 the error is raised (aten/src/ATen/ExpandUtils.cpp).
 
 Pad the bottom and the right with copies of the edge, and crop the output. If the size is already a
-multiple, these lines add no padding. If the model enlarges the image n times, as in
+multiple, the corrected lines add no padding. If the model enlarges the image n times, as in
 super-resolution, crop the output to n * height and n * width. A volume needs six numbers in
 `edges`. Resizing the image to a multiple also removes the error, but scales the output too. If the
 model uses torch.cat, the error is "Sizes of tensors must match", which can be fixed inside the
