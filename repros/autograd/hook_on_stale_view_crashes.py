@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "register_hook on a view crashes after its base was changed in place"
+# title = "register_hook on a view crashes after the view's base was changed in place"
 # kind = "crash"
 # symptom = "SIGSEGV in register_hook"
 # origin = "torch"

@@ -22,12 +22,11 @@
 # ///
 """The file with ten rows is as large as the file with all rows, and torch.load() reads all of them.
 
-torch.save() writes whole storages: in this way, tensors that share memory still share it after the
-load. A slice has the storage of its base (docs: serialization semantics). The same applies to any
-view, such as a row of a batch or one element of chunk() or split(). The methods detach(),
-contiguous() and cpu() do not always copy, but indexing with a list or a mask does. The clone has a
-storage of its own size. Loaded clones no longer share memory, so do not clone a state_dict's tied
-weights.
+torch.save() writes whole storages, so tensors that share memory still share it after the load. A
+slice has the storage of its base (docs: serialization semantics). The same applies to any view,
+such as a row of a batch or one element of chunk() or split(). The methods detach(), contiguous()
+and cpu() do not always copy, but indexing with a list or a mask does. The clone has a storage of
+its own size. Loaded clones no longer share memory, so do not clone a state_dict's tied weights.
 """
 
 import io

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing some layers of a model that is already wrapped in DDP fails in the second step"
+# title = "DDP fails in the second step if some layers are frozen after the model was wrapped"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [

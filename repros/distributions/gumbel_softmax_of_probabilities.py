@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "gumbel_softmax() of probabilities draws the likely class too rarely"
+# title = "gumbel_softmax() of probabilities draws the most likely class too rarely"
 # kind = "silent"
 # symptom = "probability 0.9 is drawn with a frequency of 0\\.5"
 # origin = "usage"

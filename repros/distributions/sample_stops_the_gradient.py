@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Normal.sample() stops the gradient, so its mean learns only from other terms"
+# title = "Normal.sample() stops the gradient, so the mean learns only from other loss terms"
 # kind = "silent"
 # symptom = "the mean gets the gradient of the penalty alone"
 # origin = "usage"

@@ -21,8 +21,8 @@
 # ///
 """After a softshrink, a diverged model returns finite values again.
 
-softshrink set every value to 0 that is neither above lambda nor below -lambda, which is also true
-of NaN (softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
+softshrink returned 0 for every value that is neither above lambda nor below -lambda, and NaN is
+neither (softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing parameters by the start of their names freezes nothing once the model is wrapped"
+# title = "Freezing parameters by a prefix of their names freezes nothing once the model is wrapped"
 # kind = "silent"
 # symptom = "the backbone moved despite the freeze"
 # origin = "usage"

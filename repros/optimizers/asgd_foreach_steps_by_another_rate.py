@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ASGD with foreach decays its step size by a different formula"
+# title = "ASGD with foreach decays its step size by a different formula than without foreach"
 # kind = "silent"
 # symptom = "weight is -?\\d.*, not -?\\d"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer that loads the state of another optimizer shares its momentum buffers"
+# title = "An optimizer that loads the state of another optimizer shares the momentum buffers with it"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
 # origin = "torch"

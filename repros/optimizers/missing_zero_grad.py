@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Without zero_grad(), each step adds the gradients of all earlier steps"
+# title = "Without zero_grad(), each step also applies the gradients of all earlier steps"
 # kind = "silent"
 # symptom = "three steps of 1 ended at 6, not 3"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model that is rebuilt after its optimizer does not learn"
+# title = "A model that is rebuilt after its optimizer was created does not learn"
 # kind = "silent"
 # symptom = "the step moved nothing"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "if predicted == labels fails for a batch, because the comparison has one value per sample"
+# title = "`if predicted == labels` fails for a batch, because the comparison has one value per sample"
 # kind = "error"
 # symptom = "Boolean value of Tensor with more than one value is ambiguous"
 # messages = ["Boolean value of Tensor with more than one value is ambiguous"]
