@@ -36,10 +36,9 @@ at 65536.
 
 If gradients overflow at that scale, steps are skipped until update() has halved the scale often
 enough (torch/amp/grad_scaler.py): 8 times, down to 256, in huggingface/transformers#34053. If the
-scheduler is stepped nevertheless, it runs ahead. Load the states of all parts before the first
-step. The new scaler needs the same `enabled` as the saved scaler: see
-amp/resume_from_disabled_scaler. A checkpoint written before the correction lacks the scaler's
-entry.
+scheduler is stepped nevertheless, it runs ahead. Load every saved state before the first step. The
+new scaler needs the same `enabled` as the saved scaler: see amp/resume_from_disabled_scaler. A
+checkpoint written before the correction lacks the scaler's entry.
 """
 
 import io

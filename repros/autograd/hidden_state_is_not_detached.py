@@ -45,7 +45,7 @@ a different size, the error is "Expected hidden size" ("hidden[0]" for an LSTM),
 drop_last=True to the loader. Do not shuffle, because the state passes from each row to the same row
 of the next batch.
 
-With retain_graph=True, which the message and other users suggest (Eurus-Holmes/MNMT#7), backward()
+With retain_graph=True, which the message and some users suggest (Eurus-Holmes/MNMT#7), backward()
 goes back through all batches. Either memory runs out (sgadgil6/cnslab_fmri#4) or, once an optimizer
 has changed the weights that the earlier graph saved, backward() raises "modified by an inplace
 operation" (popular fix, mlech26l/ncps#62). Under autocast, or if the optimizer has fused=True, no

@@ -49,10 +49,10 @@ downloads only missing files finds the damaged file in every run.
 
 A checkpoint is a zip archive with its table of contents at the end, so losing the last bytes is
 enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files in
-the old format are not archives. Depending on where such a file was cut off, it fails with one of
-three types of errors up to 2.3, and one of five in 2.13 and newer. Download the file again with
-torch.hub.download_url_to_file(), which writes to a temporary file first. The files in
-~/.cache/torch/hub are downloads too, and can be cut off in the same way
+the old format are not archives. Depending on where such a file was cut off, loading it raises one
+of three types of errors on releases up to 2.3, and one of five types on 2.13 and newer. Download
+the file again with torch.hub.download_url_to_file(), which writes to a temporary file first. The
+files in ~/.cache/torch/hub are downloads too, and can be cut off in the same way
 (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length has wrong bytes, torch
 often loads them as different weights. To make download_url_to_file() check the file's SHA-256, pass
 hash_prefix. The corrected code also downloads two kinds of intact files again: a file in the old

@@ -38,8 +38,8 @@
 worker blames a lack of shared memory for every SIGBUS, whatever the cause
 (torch/csrc/DataLoader.cpp), and so does the text of the exception
 (torch/utils/data/_utils/signal_handling.py). In this reproducer, an earlier copy of the file was
-truncated. The corrected code needs the original at every start. If copying fails, for example
-because the disk is full, delete the partial file next to the path.
+truncated. The corrected code needs the original file each time the program starts. If copying
+fails, for example because the disk is full, delete the partial file next to the path.
 
 Like this reproducer, LMDB maps a file without checking its size, and dies on a truncated data.mdb.
 A complete file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected code

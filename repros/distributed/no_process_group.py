@@ -36,7 +36,7 @@ asks the default process group for the number of ranks (torch/utils/data/distrib
 group exists before init_process_group() is called. DistributedDataParallel and barrier() fail in
 the same way, so omit both if `there` is false. The model then has no .module.
 
-As rank 0 of 1, the sampler shuffles as usual, and set_epoch() works. Under torchrun the sampler
+As rank 0 of 1, the sampler shuffles as usual, and set_epoch() works. Under torchrun, the sampler
 needs the group, so call init_process_group() first. Otherwise each rank silently reads all rows. To
 run a script that calls init_process_group() as a single process, start it with torchrun
 --standalone --nproc_per_node=1 (docs: torchrun).

@@ -35,10 +35,11 @@ measured).
 
 The logits' gradients are 0 (pytorch#116349), so the NaN does not reach the weights. However, a
 learned weight that multiplies the loss does become NaN. For such a batch, the corrected code
-returns a loss of 0. If you average over batches, weight each loss by its count. If you use another
-ignore_index, such as 255 for void pixels, put it into both lines. With class weights, divide by the
-sum of the labels' weights instead of the count, and pass a tiny min= instead of 1. The call to
-float() is needed because the sum over a few thousand tokens is inf in float16; omit it for float64.
+returns a loss of 0. If you average over batches, weight each loss by its number of labels that are
+not ignored. If you use another ignore_index, such as 255 for void pixels, put it into both lines.
+With class weights, divide by the sum of the labels' weights instead of the count, and pass a tiny
+min= instead of 1. The call to float() is needed because the sum over a few thousand tokens is inf
+in float16; omit it for float64.
 """
 
 import torch

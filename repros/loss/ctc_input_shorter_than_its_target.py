@@ -31,10 +31,10 @@
 # ///
 """A target needs one frame for each label, and one more for the blank between two equal labels
 (pytorch#31557). For example, two frames are too few for "aa". A target that does not fit into the
-frames has an infinite loss. The model learns nothing from such samples, so omit them, and count
-them. If many samples are omitted, the encoder's stride is too large. The corrected code expects
-targets of shape (samples, labels), and frames and lengths as tensors on the same device. Pass
-blank=, reduction= and similar options to the new call too.
+frames has an infinite loss. The model learns nothing from such samples, so omit these samples, and
+count how many you omit. If many samples are omitted, the encoder's stride is too large. The
+corrected code expects targets of shape (samples, labels), and frames and lengths as tensors on the
+same device. Pass blank=, reduction= and similar options to the new call too.
 
 Users are advised to set zero_infinity=True instead of cleaning the data (wenet-e2e/wenet#2299).
 This option sets the infinite loss and its gradient to 0. The model still learns nothing from such a

@@ -33,7 +33,8 @@ only on the ChainedScheduler, so the ExponentialLR in it decays during this step
 and PolynomialLR also decay once too often, and CosineAnnealingLR starts above its initial rate.
 StepLR, LambdaLR and LinearLR work correctly (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR
 could not contain a ChainedScheduler (pytorch#132745). If a ChainedScheduler contains a single
-scheduler, use that scheduler alone. For several schedulers, multiply their factors in one LambdaLR.
+scheduler, use that scheduler directly. For several schedulers, multiply their factors in one
+LambdaLR.
 """
 
 import torch

@@ -31,11 +31,11 @@ the sequence is as long as there are classes, no error is raised: the softmax ru
 the loss is wrong.
 
 Calling logits.flatten(0, 1) and labels.flatten() gives the same mean. However, if the logits have
-the shape [time, batch, classes] and the labels [batch, time], logits and labels are silently paired
-wrongly. A view() or reshape() to [batch, classes, time] also removes the error, but does not move
-the axes: see modules/view_of_a_permuted_tensor. For images with the classes last, use movedim(-1,
-1). If the message ends with one number, as in got [2], there is one label per sequence. In that
-case, the transpose does not help: reduce the logits to [batch, classes] first.
+the shape [time, batch, classes] and the labels [batch, time], logits and labels are silently
+mismatched. A view() or reshape() to [batch, classes, time] also removes the error, but does not
+move the axes: see modules/view_of_a_permuted_tensor. For images with the classes last, use
+movedim(-1, 1). If the message ends with one number, as in got [2], there is one label per sequence.
+In that case, the transpose does not help: reduce the logits to [batch, classes] first.
 """
 
 import math

@@ -38,7 +38,7 @@
 # ///
 """The addition in a residual block raises an error. The two numbers in the message are the channels
 before and after the block (Project-MONAI/MONAI#7591). If the block has a stride, they are the
-image's widths.
+image's widths before and after the block.
 
 The sum needs two tensors of the same shape, and broadcasts only dimensions of size 1
 (aten/src/ATen/ExpandUtils.cpp). A block with one input or output channel therefore raises no error:
