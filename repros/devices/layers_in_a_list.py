@@ -36,8 +36,8 @@
 # ///
 """A module registers layers that are assigned to its attributes. A list is not a layer, so to() and
 parameters() do not find the layers in it (docs: torch.nn.ModuleList). A list within the list needs
-its own ModuleList, a dict needs a ModuleDict, and a list of parameters needs a ParameterList. For
-all three, ModuleList itself raises an error.
+its own ModuleList, a dict needs a ModuleDict, and a list of parameters needs a ParameterList.
+ModuleList itself raises an error for all three.
 
 Moving the list's layers by hand (Adlik/zen_nas#7) removes the error, but the layers are still
 missing from parameters(), so an optimizer never trains them.

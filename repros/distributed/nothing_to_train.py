@@ -32,7 +32,7 @@
 # platform = "linux"
 # ///
 """DDP rejects a module without trainable parameters, such as a frozen teacher or a perceptual loss
-(pytorch#45326). A model of which no part is trained in the current stage fails too
+(pytorch#45326). A model also fails if none of its parts is trained in the current stage
 (guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. The model then has no
 .module, and its state_dict() keys have no prefix. Each rank keeps the weights that it loaded or
 initialized, because only DDP sends the weights of rank 0 to the other ranks.
