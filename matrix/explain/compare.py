@@ -15,9 +15,9 @@ from ..torches import Torch
 # Maps each kind of change to the heading of its list, in the order of the answer.
 CHANGES = {
     "breaks": "Breaks with the change",
-    "appears": "Fails in a feature that only the second has",
+    "appears": "Fails in a feature that only the second release has",
     "fixed": "Fixed by the change",
-    "disappears": "Failed in a feature that only the first has",
+    "disappears": "Failed in a feature that only the first release has",
     "message": "Fails as before, with another message",
 }
 SHOWN = 400  # maximum characters of a message; messages from the dispatcher can have 13,000
@@ -118,7 +118,7 @@ def text(comparison: Comparison, every: bool) -> str:
         lines.append("")
     for heading, rest in (
         ("Fails on both", comparison.same),
-        ("Unknown, because it was not measured on both", comparison.unknown),
+        ("Unknown, because not measured on both releases", comparison.unknown),
     ):
         ids: dict[str, list[str]] = {}
         for reproducer, device in rest:

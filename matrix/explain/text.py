@@ -180,7 +180,7 @@ def causes(
     for position, cause in enumerate(ordered, 1):
         lines = ["", f" {position}. {cause.cause}", f"    {cause.check}"]
         if cause.cause in answer.named:
-            lines.append(f"    the text points to this one: {answer.named[cause.cause]}")
+            lines.append(f"    the text points to this cause: {answer.named[cause.cause]}")
         if cause.see in by_id and everything:
             lines += _everything_of(by_id[cause.see], answer.matched, measured, version)
         elif cause.see in by_id:

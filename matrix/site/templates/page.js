@@ -372,7 +372,7 @@ function showAnswers(text, data, where) {
       const list = element("ol");
       for (const cause of answer.causes) {
         const item = element("li", "", element("b", "", ...marked(cause.cause)), element("p", "Check: ", ...marked(cause.check)));
-        if (answer.named[cause.cause]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.cause])));
+        if (answer.named[cause.cause]) item.append(element("p", "The text points to this cause: ", element("code", answer.named[cause.cause])));
         if (cause.see) item.append(about(cause.see));
         const needs = cause.requires ? ` (torch ${cause.requires})` : "";
         for (const [name, lines] of [[`Wrong${needs}`, cause.wrong], ["Right", cause.right]]) {
@@ -465,7 +465,7 @@ function filter(data) {
   if (minor && !old) sum += `${value("standing") ? "" : ", still there"} on torch ${minor}: ${measured} measured, ${expected} expected but not measured`;
   if (old) {
     const lists = Object.entries(data.headings).map(([change, heading]) => `${heading}: ${counted[change] || "nothing"}`);
-    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both, with the same message or another: ${counted.same || "nothing"}`, `Not known, because it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
+    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both, with the same message or another: ${counted.same || "nothing"}`, `Not known, because not measured on both releases: ${counted.unknown || "nothing"}`].join(". ")}.`;
   }
   document.getElementById("count").textContent = sum;
   const query = new URLSearchParams(CONTROLS.filter(value).map((id) => [id, value(id)]));

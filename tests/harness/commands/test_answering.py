@@ -162,7 +162,7 @@ def test_the_cause_that_the_text_names_is_marked():
     assert (
         result.output.index("Check these causes. The text points to the first:")
         < result.output.index("1. reentrant checkpointing")
-        < result.output.index(f"the text points to this one: {CHECKPOINT}")
+        < result.output.index(f"the text points to this cause: {CHECKPOINT}")
         < result.output.index(" 2. ")
     )
 
