@@ -451,7 +451,7 @@ def test_two_releases_compare_as_on_the_command_line(open_page, old, new, device
         assert f"{compare.CHANGES[name]}: {count or 'nothing'}" in shown
     same = len(expected.same) + len(expected.changes) - len(moved)
     assert f"Fails on both, with the same message or another: {same or 'nothing'}." in shown
-    assert f"not measured on both: {len(expected.unknown) or 'nothing'}." in shown
+    assert f"not measured on both releases: {len(expected.unknown) or 'nothing'}." in shown
 
 
 def test_a_person_goes_from_a_traceback_to_the_code_of_the_fix(open_page):
