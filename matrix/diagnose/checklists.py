@@ -34,7 +34,7 @@ NAMES = {
     "evaluate": "your function that returns the accuracy, from 0 to 1: evaluate(model, val_loader)",
     "make_model": "a function without arguments that creates the model",
     "save": "your function that writes a checkpoint: save(path)",
-    "load": "your function that restores model, optimizer and scheduler from it: load(path)",
+    "load": "your function that restores model, optimizer and scheduler from a file: load(path)",
     "exported": "the exported, traced or compiled model: exported(x)",
     "pretrained": "the state_dict of the pretrained model",
     "generator": "the generator",

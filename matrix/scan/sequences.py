@@ -155,9 +155,9 @@ def batch_comes_first(code: Code, run: Run) -> str:
     if any(
         COMMENT.search(code.lines[place(part)[0] - 1]) for part in (run.call, run.maker) if part
     ):
-        return "the comment says that the batch comes first"
+        return "a comment says that the batch comes first"
     sized = _batch_is_sized(code, run)
-    return sized and f"{sized} takes the first dimension for the batch"
+    return sized and f"{sized} uses the first dimension as the batch"
 
 
 def _views_the_batch(call: ast.Call) -> bool:

@@ -37,6 +37,6 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             if scaled and call not in scaled and not plain:  # a plain step may have its own loss
                 yield Hit(
                     call,
-                    f"the loss of {source(call, 40)} is not scaled, but {source(step, 40)} still "
+                    f"the loss in {source(call, 40)} is not scaled, but {source(step, 40)} still "
                     "divides its gradients by the loss scale",
                 )

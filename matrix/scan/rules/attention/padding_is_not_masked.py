@@ -48,7 +48,7 @@ def _own_attention(code: Code) -> Iterator[Hit]:
                 and any(PADS.search(file.text) for file in around(code, "pad", "PAD"))
             ):
                 yield Hit(
-                    call, f"{source(call, 40)} also gives weight to the padding, without a mask"
+                    call, f"without a mask, {source(call, 40)} also gives weight to the padding"
                 )
 
 

@@ -12,10 +12,10 @@ def compiled_model_prefix(code: Code) -> Iterator[Hit]:
     for call, model in saved_wrapped(code, ("compile",), "_orig_mod"):
         yield Hit(
             call,
-            f"{source(model)} is compiled, so the keys begin with '_orig_mod.' and do not load "
+            f"{source(model)} is compiled, so its keys begin with '_orig_mod.' and do not load "
             "into a model that is not compiled",
         )
     for call in loads_of_a_fragment(code):
         yield Hit(
-            call, "the keys of a state that was saved from a compiled model begin with '_orig_mod.'"
+            call, "the keys in a state that was saved from a compiled model begin with '_orig_mod.'"
         )

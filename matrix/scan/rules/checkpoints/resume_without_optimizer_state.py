@@ -117,7 +117,7 @@ def _replaced_after_loading(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     call,
                     f"{path(optimizer)} is created again on line {place(made)[0]}, so the state "
-                    "that it has loaded is lost",
+                    "loaded here is lost",
                 )
 
 

@@ -21,7 +21,7 @@ def iterator_has_no_next(code: Code) -> Iterator[Hit]:
             edits = (inserted(place(iterator), "next("), Edit(*end(iterator), *end(call), ")"))
             yield Hit(
                 call,
-                f"the iterator of {source(made.args[0], 40)} has no method next(); Python calls "
-                "next(iterator)",
+                f"the iterator of {source(made.args[0], 40)} has no method next(); call "
+                "next(iterator) instead",
                 edits,
             )

@@ -18,7 +18,7 @@ def script_without_main_guard(code: Code) -> Iterator[Hit]:
     if is_fragment(code):
         for loop in loops:
             if path(loop.iter) == "loader" and not code.calls.get("DataLoader"):
-                yield Hit(loop, f"each worker of {path(loop.iter)} would also run this loop")
+                yield Hit(loop, f"each worker of {path(loop.iter)} also runs this loop")
         return
     read = {path(part) for loop in loops for part in ast.walk(loop.iter)}
     for call in code.calls.get("DataLoader", ()):

@@ -24,7 +24,7 @@ def accumulation_averages_unequal_means(code: Code) -> Iterator[Hit]:
             if _counts_steps(code, count) and _is_a_mean_over_tokens(code, mean):
                 yield Hit(
                     division,
-                    f"{source(mean, 40)} is a mean over the tokens of its batch, so tokens of "
+                    f"{source(mean, 40)} is a mean over the tokens of its batch, so tokens in "
                     "short batches weigh more",
                 )
                 break

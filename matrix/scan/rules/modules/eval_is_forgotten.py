@@ -237,4 +237,4 @@ def _same_call_twice(code: Code) -> Iterator[Hit]:
         calls = [part for part in pair.elts if isinstance(part, ast.Call) and _is_a_model(part)]
         same = len(calls) == 2 and source(calls[0]) == source(calls[1])
         if same and not _may_set_eval_mode(code):
-            yield Hit(calls[1], f"in train mode, {source(calls[1])} may differ from call to call")
+            yield Hit(calls[1], f"in train mode, {source(calls[1])} may return something else each time")

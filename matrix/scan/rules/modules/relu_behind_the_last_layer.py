@@ -16,7 +16,7 @@ def relu_behind_the_last_layer(code: Code) -> Iterator[Hit]:
     if is_fragment(code):
         for node in code.all(ast.Assign):
             if path(node.targets[0]) == "output" and _how(code, node.value):
-                yield Hit(node.value, "where the last layer's output is negative, it is 0")
+                yield Hit(node.value, "negative outputs of the last layer become 0")
         return
     for owner in code.all(ast.ClassDef):
         if not is_network(code, owner) or not _counts_classes(code, owner):

@@ -19,7 +19,7 @@ def target_network_is_an_alias(code: Code) -> Iterator[Hit]:
         if "target" not in last_name(value).lower() and _is_a_network(code, value):
             yield Hit(
                 assignment,
-                f"{source(target)} is another name for {source(value)}, so every step changes it",
+                f"{source(target)} is another name for {source(value)}, so every step changes both",
             )
 
 

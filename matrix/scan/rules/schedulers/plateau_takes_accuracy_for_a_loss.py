@@ -29,7 +29,7 @@ def plateau_takes_accuracy_for_a_loss(code: Code) -> Iterator[Hit]:
             yield Hit(
                 step,
                 f"{source(scheduler, 40)} has mode 'min', so it treats a rising "
-                f"{source(metric, 40)} as a sign that the model gets worse",
+                f"{source(metric, 40)} as a sign that the model is getting worse",
             )
 
 

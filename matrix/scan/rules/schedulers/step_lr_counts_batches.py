@@ -25,7 +25,7 @@ def step_lr_counts_batches(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     steps[0],
                     f"the scheduler is stepped per batch, but {option}={source(length)} seems to "
-                    "count epochs",
+                    "be meant per epoch",
                 )
 
 

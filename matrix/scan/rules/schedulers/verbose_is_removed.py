@@ -17,4 +17,4 @@ def verbose_is_removed(code: Code) -> Iterator[Hit]:
                 and not expects_an_error(code, call)
                 and not is_dead(code, call)
             ):
-                yield Hit(call, f"{last_name(call.func)} has no option verbose since torch 2.7")
+                yield Hit(call, f"{last_name(call.func)} has had no option verbose since torch 2.7")
