@@ -84,7 +84,9 @@ def ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: 
         else ""
         for statement in code.within(forwards[0], ast.Return)
     ]
-    return f"{owner.name} ends in {ends[0]}" if ends and all(ends) else ""
+    if not ends or not all(ends):
+        return ""
+    return f"{owner.name} ends in {ends[0].rpartition(' ends in ')[2]}"
 
 
 def is_softened(code: Code, value: ast.Call, function: str, module: str) -> bool:

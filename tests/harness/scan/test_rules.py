@@ -129,3 +129,28 @@ def test_the_number_of_a_size_keeps_its_type():
     for kind, number in (("Tensor", "2.0"), ("FloatTensor", "2.0"), ("LongTensor", "2")):
         (found,) = scanning.scan_text(text.format(kind), RULES)
         assert f"torch.tensor({number})" in found.what
+
+
+def test_an_origin_names_only_the_outer_class_and_the_last_layer():
+    code = """
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))
+
+            def forward(self, x):
+                return self.layers(x)
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = Head()
+
+            def forward(self, x):
+                return self.head(x)
+
+        model = Net()
+        loss = F.cross_entropy(model(x), y)
+    """
+    [found] = scanning.scan_text(textwrap.dedent(code), RULES)
+    assert "(Net ends in nn.Softmax(dim=1))" in found.what
