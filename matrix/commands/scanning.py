@@ -114,7 +114,7 @@ def scan(
     \b
     error    the code fails, trains incorrectly or measures the wrong thing
     warning  the code does so under a condition that occurs in practice
-    note     the effect is small, or the code does not show if it occurs
+    note     the effect is small, or the code does not show whether it occurs
 
     To silence a line, add the comment `# torch-repros: ignore[amp/clip_before_unscale]` to it. The
     section [tool.torch-repros.scan] of pyproject.toml can contain the lists select, ignore and

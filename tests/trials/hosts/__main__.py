@@ -27,8 +27,8 @@ def render(results: Sequence[Row]) -> str:
         f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, Python",
         f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of their",
         "host, with the fixes in the loop, hooks or callbacks. The results are compared with those of the",
-        "host itself, of plain torch, or of a single process. The same run checks the behavior of the host",
-        "without the fixes. An empty cell means that this was not checked.",
+        "host itself, of plain torch, or of a single process. The column *the host alone* shows what the host",
+        "does without the fixes. An empty cell means that this was not checked.",
         "",
         rows(results),
     ]

@@ -323,8 +323,8 @@ def figure(places: list[Label]) -> str:
     """The summary for README.md, about the first reading of places not used for tuning."""
     repositories = len({label.repository for label in places})
     return (
-        f"- Of {NEWER_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "
-        f"were not written for,\n  {100 * NEWER_TRUE / NEWER_READ:.0f} % were true when they were first read "
+        f"- `scan` reported {NEWER_READ} errors and warnings in {repositories} public repositories that its "
+        f"rules were not written for.\n  When these were first read, {100 * NEWER_TRUE / NEWER_READ:.0f} % were true "
         f"([docs/scan.md]({address(TABLE)}))."
     )
 

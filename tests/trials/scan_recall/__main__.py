@@ -165,8 +165,8 @@ def figure(every: Sequence[Place], answers: set[tuple[str, str, str]]) -> str:
     known, loud, _ = counts("sealed", every, answers)
     return (
         f"- An expert read {len({p.repository for p in every if p.half == 'sealed'})} training scripts. Of the "
-        f"failures with a reproducer that the expert saw, `scan` finds\n"
-        f"  {share(*known)}; without notes, {share(*loud)} "
+        f"failures that the expert saw and that have a reproducer, `scan` finds\n"
+        f"  {share(*known)}. Counting only errors and warnings, it finds {share(*loud)} "
         f"([docs/scan-recall.md]({address(TABLE)}))."
     )
 
