@@ -49,7 +49,7 @@ ROWS = (
     Verdict(
         name="unavailable",
         sign="x",
-        meaning="cannot be run on this release or device, because the API or the platform does not exist",
+        meaning="cannot run on this release or device: the API or the platform does not exist",
         tone="quiet",
         ran=False,
         conclusive=False,

@@ -94,7 +94,7 @@ def _is_safe(code: Code, function: ast.AST) -> bool:
 
 
 def _is_of_the_best(code: Code, call: ast.Call, file: ast.expr) -> bool:
-    """True if the file has the best state, from which no run is resumed."""
+    """True if the file contains the best state, from which no run is resumed."""
     value = code.value(file) or file
     texts = {str(part.value) for part in ast.walk(value) if isinstance(part, ast.Constant)}
     words = {*texts, *names(value), *names(file)}
@@ -106,7 +106,7 @@ def _is_of_the_best(code: Code, call: ast.Call, file: ast.expr) -> bool:
 
 
 def _is_of_the_run(code: Code, call: ast.Call) -> bool:
-    """True if the call saves the weights or the whole state of the run, and to no other file."""
+    """True if the call saves the weights or the whole state, and no other call saves a copy."""
     saved = code.value(argument(call, 0, "obj"))
     if isinstance(saved, ast.Dict):
         if not any(word in str(constant(key)) for key in saved.keys for word in STATES):

@@ -85,7 +85,7 @@ def _loads_of_its_own_file(code: Code) -> Iterator[ast.Call]:
 
 
 def _saved_with_the_scaler(code: Code) -> Iterator[Hit]:
-    """Yields checkpoints with the state of the scaler, which serves only to continue the run."""
+    """Yields checkpoints with the state of a scaler, which is needed only to continue the run."""
     for call in torch_saves(code):
         saved = code.value(argument(call, 0, "obj"))
         if not isinstance(saved, ast.Dict):

@@ -113,7 +113,7 @@ def _is_used(code: Code, call: ast.Call) -> bool:
 
 
 def _is_of_one_epoch(code: Code, call: ast.Call) -> bool:
-    """True if the function that creates the schedule gets the number of one epoch."""
+    """True if the function that creates the schedule receives the number of the epoch."""
     function = code.function(call)
     return (
         isinstance(function, ast.FunctionDef)

@@ -121,7 +121,7 @@ def _saved_by_a_helper(
 
 
 def _is_given(code: Code, model: ast.expr) -> bool:
-    """True for self.model that __init__() gets as a parameter."""
+    """True for self.model if __init__() receives the model as a parameter."""
     values = code.values(model) if path(model).startswith("self.") else []
     return any(
         isinstance(value, ast.Name) and code.values(value) == [None]

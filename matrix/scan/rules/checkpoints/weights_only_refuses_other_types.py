@@ -40,7 +40,7 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
 
 
 def _has_a_way_out(code: Code, load: ast.Call) -> bool:
-    """True if the load is expected to fail, or if it is tried and an exception leads to a load."""
+    """True if the code handles a failure of the load, for example by loading in another way."""
     tries = [above for above in code.ancestors(load) if isinstance(above, ast.Try)]
     if not tries:
         return expects_an_error(code, load)

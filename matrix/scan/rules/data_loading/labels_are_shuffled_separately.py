@@ -16,8 +16,8 @@ def labels_are_shuffled_separately(code: Code) -> Iterator[Hit]:
             if name and before and name != before and _is_a_pair(before, name):
                 yield Hit(
                     statement,
-                    f"{before} and {name} are shuffled in different orders, so their rows no longer "
-                    "match",
+                    f"{before} and {name} are shuffled in different orders, so their rows no "
+                    "longer match",
                 )
             before = name
 

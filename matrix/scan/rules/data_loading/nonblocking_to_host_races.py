@@ -83,7 +83,7 @@ def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
 
 
 def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
-    """The first read after this place of the name, or of a list to which it is appended."""
+    """The first read of the name after this place, or of a list to which it is appended."""
     function = code.function(after)
     for use in code.within(function, (ast.Name, ast.Attribute)):
         if path(use) != name or place(use) <= end(after) or code.excludes(use, after):

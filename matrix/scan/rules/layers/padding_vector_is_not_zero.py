@@ -78,7 +78,7 @@ def _in_a_loop_over_a_model(code: Code) -> Iterator[Hit]:
 
 
 def _has_padding(code: Code, model: ast.expr) -> bool:
-    """True if the file of the model's class, or for an unknown class a file nearby, pads."""
+    """True if the file of the model's class pads. If the class is unknown, checks nearby files."""
     maker = creating_call(code, model)
     if maker is None:
         return any(_padded(file) for file in around(code, "padding_idx"))

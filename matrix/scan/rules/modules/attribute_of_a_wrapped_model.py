@@ -66,7 +66,7 @@ def _uses(code: Code, node: ast.Assign) -> Iterator[ast.Attribute]:
 
 
 def _is_guarded(code: Code, use: ast.Attribute) -> bool:
-    """True if a condition around the attribute may ask for the wrapper."""
+    """True if a condition around the attribute may check for the wrapper."""
     return any(
         any(ask in word.lower() for ask in ASKS for word in names(above.test))
         for above in code.ancestors(use)

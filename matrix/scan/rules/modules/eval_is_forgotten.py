@@ -86,9 +86,9 @@ def _learns(code: Code, loop: ast.For) -> bool:
 
 
 def _is_the_only_function_without(code: Code, call: ast.Call) -> bool:
-    """True if another function that validates calls eval(), and this function relies on nobody.
+    """True if another function that validates calls eval(), but this function does not.
 
-    Neither the function nor its callers in this file call eval().
+    The callers of this function in this file do not call eval() either.
     """
     function = code.function(call)
     if not isinstance(function, ast.FunctionDef):
@@ -237,4 +237,7 @@ def _same_call_twice(code: Code) -> Iterator[Hit]:
         calls = [part for part in pair.elts if isinstance(part, ast.Call) and _is_a_model(part)]
         same = len(calls) == 2 and source(calls[0]) == source(calls[1])
         if same and not _may_set_eval_mode(code):
-            yield Hit(calls[1], f"in train mode, {source(calls[1])} may return something else each time")
+            yield Hit(
+                calls[1],
+                f"in train mode, {source(calls[1])} may return a different result each time",
+            )

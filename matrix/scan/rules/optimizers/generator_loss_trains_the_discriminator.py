@@ -37,7 +37,7 @@ def generator_loss_trains_the_discriminator(code: Code) -> Iterator[Hit]:
 def _since_zero(
     code: Code, events: list[tuple[str, ast.Call]], at: int
 ) -> list[tuple[str, ast.Call]]:
-    """The events since the discriminator's gradients were cleared, also in the pass before."""
+    """The events since the discriminator's gradients were cleared, even in the previous pass."""
     before = events[:at]
     loops = code.loops(events[at][1])
     if loops or is_fragment(code):

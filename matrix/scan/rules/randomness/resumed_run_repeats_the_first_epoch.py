@@ -74,7 +74,7 @@ def _starts_the_run(code: Code, call: ast.Call) -> bool:
 
 
 def _is_drawn(code: Code, seed: ast.expr) -> bool:
-    """True if the seed is always a random number, so that every start has another seed."""
+    """True if the seed is always a random number, so that every start has a different seed."""
     value = code.value(seed)
     return (
         isinstance(value, ast.Call)

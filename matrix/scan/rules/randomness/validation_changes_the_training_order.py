@@ -70,7 +70,7 @@ def _is_read(code: Code, loader: ast.expr) -> bool:
 
 
 def _is_read_in_epochs(code: Code, target: ast.expr) -> bool:
-    """True if a loop over epochs that also trains passes over the loader."""
+    """True if a loop over epochs both trains and passes over the loader."""
     name = path(target)
     uses: list[ast.Name | ast.Attribute] = [*code.all(ast.Name), *code.all(ast.Attribute)]
     return any(

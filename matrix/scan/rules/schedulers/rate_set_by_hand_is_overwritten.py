@@ -66,7 +66,7 @@ def _uses(code: Code, node: ast.stmt, optimizer: ast.expr) -> Iterator[tuple[ast
 
 
 def _later_steps(code: Code, use: ast.AST, optimizer: ast.expr) -> list[ast.Call]:
-    """The later steps, in the function of the use, of schedulers that overwrite the rate."""
+    """The later scheduler steps that overwrite the rate, in the same function as the use."""
     function = code.function(use)
     if is_fragment(code):
         return [
