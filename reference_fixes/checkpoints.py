@@ -232,7 +232,7 @@ def _pairs(
 
 
 def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    """Returns the possible readings of the part of a state's key that follows the prefix."""
+    """Returns the possible readings of a state's key, each without the prefix."""
     readings = list(_readings(key)) if isinstance(key, str) else []
     if not prefix:
         return readings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pins and copies batches during the computation, keeps workers from repeating each other, names
+"""Pins and copies batches while the GPU computes, keeps workers from repeating each other, names
 the sample that cannot be collated, and resumes an interrupted epoch.
 
 Vendor this file: its only dependency is torch 1.13 or newer. It fixes the failures in
@@ -207,7 +207,7 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
 class Prefetcher:
     """Iterates over a loader and yields batches that are already on the device.
 
-    On CUDA, a thread pins the next batch and copies it during the computation, so the loader needs
+    On CUDA, a thread pins the next batch and copies it while the GPU computes, so the loader needs
     no pin_memory. At most three batches are on the device, unless the caller keeps earlier batches.
     A copy starts once the computation on the batch three positions earlier has finished. If the
     host is further ahead, it waits for that computation. At the start of a pass, the host waits for
@@ -591,7 +591,7 @@ class ResumableBatches:
 
 
 class _Rest(Iterator[Any]):
-    """A pass that tells windows() in amp.py how many batches are left, so that it draws no more."""
+    """A pass that tells windows() in amp.py how many batches are left, and thus not to draw more."""
 
     def __init__(self, batches: Iterator[Any], left: int | None, resumed: bool) -> None:
         self._batches, self.left, self.resumed = batches, left, resumed

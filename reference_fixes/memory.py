@@ -130,7 +130,7 @@ def find_batch_size(
     - run(size) should create its own model, because weights, buffers, gradients and random state
       change as in training, and nothing is restored.
     - If Linux overcommits memory, it kills a process that uses too much instead of raising an
-      error, so choose a `largest` that is below this limit.
+      error, so choose a `largest` that cannot fill the memory of the host.
     - Each process finds its own size, so search before DistributedDataParallel wraps the model,
       then use the smallest size found.
 
