@@ -379,8 +379,8 @@ def capture(**parts: Any) -> dict[str, Any]:
             torch.Generator objects, and plain values, such as the step.
 
     Returns:
-        a dictionary with "objects" and "values" by name, "random", and "left_out", which lists the
-        functions in states, because they are not saved.
+        a dictionary with the keys "objects", "values", "random" and "left_out". The last key lists
+        the functions in states, because they are not saved.
 
     Raises:
         TypeError: a value or a key is not plain, that is, not a number, a string, a tensor or a

@@ -513,7 +513,7 @@ class ResumableBatches:
     def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
         """Yields the remaining batches of a loaded epoch, or all batches of a new epoch.
 
-        If an epoch was saved in the loop after its last batch, no batches remain.
+        If the state was saved in the loop after the last batch of an epoch, no batches remain.
 
         Raises:
             RuntimeError: another pass began or a state was loaded before this pass ended, or the

@@ -459,7 +459,7 @@ def _expanded(value: Any) -> bool:
 
 
 def _into(there: Any, value: Any) -> Any:
-    """The value, in the existing tensor if possible, because other code may refer to it."""
+    """The value, in the existing tensor if possible, because other code may refer to this tensor."""
     if not (torch.is_tensor(there) and torch.is_tensor(value) and there.shape == value.shape):
         return value
     if there.is_inference() or _expanded(there):

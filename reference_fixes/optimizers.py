@@ -309,7 +309,7 @@ def _layouts(
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with numbers instead of tensors, and not fused, for parameters without data."""
+    """The options for parameters without data: numbers instead of tensors, and not fused."""
     options = {key: 0.5 if torch.is_tensor(value) else value for key, value in group.items()}
     return {**options, "fused": False}
 

@@ -47,7 +47,7 @@ class Schedule(functools.partial):  # type: ignore[type-arg]
 def linear(steps: int, start: float, end: float) -> Schedule:
     """A line from the factor `start` at step 0 to the factor `end` at step `steps`, then constant.
 
-    For example, linear(100, 1, 1) keeps the learning rate for 100 steps. With 0 steps, the factor
+    For example, linear(100, 1, 1) keeps the rate unchanged for 100 steps. With 0 steps, the factor
     is `end`.
 
     Raises:

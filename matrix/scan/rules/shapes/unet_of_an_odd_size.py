@@ -29,7 +29,9 @@ def unet_of_an_odd_size(code: Code) -> Iterator[Hit]:
     if is_fragment(code):
         for call in code.calls.get("cat", ()):
             if "pad(" not in code.text and "skip" in source(call):
-                yield Hit(call, "the sizes differ if the image's size is odd at a downsampling")
+                yield Hit(
+                    call, "the sizes differ if the height or width is odd at a downsampling step"
+                )
         return
     if CARES.search(code.text.replace("kernel_size=", "").replace("in_size=", "")):
         return
@@ -54,7 +56,7 @@ def unet_of_an_odd_size(code: Code) -> Iterator[Hit]:
             yield Hit(
                 call,
                 f"{source(call, 40)} fails if the height or width is odd at one of the "
-                "downsamplings",
+                "downsampling steps",
             )
             return
 
