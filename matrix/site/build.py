@@ -172,7 +172,7 @@ class Site:
         yield self.page(
             "list.html",
             "diagnose/index.html",
-            "What to check if a training raises no error - torch-repros",
+            "What to check if training raises no error - torch-repros",
             f"{len(every)} checklists for vague symptoms, from a loss that does not fall to memory "
             "that grows. Each check is a few lines of code.",
             heading="No error, but something is wrong?",
