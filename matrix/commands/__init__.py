@@ -32,12 +32,12 @@ def main(context: click.Context, repros: Path) -> None:
     """Find the cause of a PyTorch training failure, and the fix.
 
     \b
-    torch-repros explain crash.log              what an error means, and its fix
+    torch-repros explain crash.log              explain an error, and show its fix
     torch-repros exec -- python train.py        run a program, explain its failure
-    torch-repros search "loss stays constant"   find a failure without an error
-    torch-repros diagnose                       what to check for a vague symptom
+    torch-repros search "loss stays constant"   find a silent failure
+    torch-repros diagnose                       list checks for a vague symptom
     torch-repros scan src                       find failures in code
-    torch-repros run --python PATH              run all reproducers on a torch
+    torch-repros run --python PATH              run all reproducers on your torch
     torch-repros vendor amp --into DIR          copy a fix into your project
 
     The --help of each command lists examples and exit statuses; 2 always means a usage error. In a
