@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "num_samples=0|the epoch has 0 batches"
 # messages = ["num_samples should be a positive integer value, but got num_samples=0"]
-# elsewhere = ["num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0"]
+# elsewhere = ["num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0", "must be strictly positive at .{1,150}?THTensor"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pprp/captcha_identify.pytorch/issues/1",

@@ -12,6 +12,7 @@
 #     "indexSelect\\w{5,20}.{0,120}? Assertion .srcIndex ?< ?srcSelectDimSize. failed",
 #     "Assertion .srcIndex ?< ?srcSelectDimSize. failed",
 #     "vectorized_gather_kernel.{0,160}? Assertion",
+#     "index out of range at .{1,150}?THTensor(?:EvenMore)?Math",
 # ]
 # origin = "usage"
 # reports = [
