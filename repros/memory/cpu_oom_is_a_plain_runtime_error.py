@@ -9,6 +9,7 @@
 # messages = ["DefaultCPUAllocator: can.t allocate memory"]
 # elsewhere = [
 #     "DefaultCPUAllocator: not enough memory",
+#     "Torch: not enough memory: you tried to (?:re)?allocate",
 #     "MPS backend out of memory",
 #     "Invalid buffer size",
 #     "CUBLAS_STATUS_ALLOC_FAILED",
