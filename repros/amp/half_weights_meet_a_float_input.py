@@ -18,6 +18,7 @@
 #     "mixed dtype \\(CPU\\): ?expect",
 # ]
 # elsewhere = [
+#     "self and mat2 must have the same dtype, but got (?:Half|BFloat16|\\w{3,8} and (?:Half|BFloat16|Float8))",
 #     "expected object of scalar type (?:Float|Half|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
 #     "expected (?:m1 and m2|mat1 and mat2) to have the same dtype, but got: .{0,30}?(?:Half|BFloat16)",
 #     "Input type \\(torch\\.cuda\\.FloatTensor\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",

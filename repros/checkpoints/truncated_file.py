@@ -15,6 +15,7 @@
 # elsewhere = [
 #     "PytorchStreamReader failed (?:reading|locating) file .{1,80}?: file read failed",
 #     "storage has wrong (?:byte )?size: expected",
+#     "unexpected EOF\\. The file might be corrupted",
 # ]
 # origin = "usage"
 # reports = [

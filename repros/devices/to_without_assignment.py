@@ -16,6 +16,7 @@
 #     "stft input and window must be on the same device",
 #     'expected (?:backend|device) \w{3,4} and dtype \w{3,8} but got (?:backend|device) \w{3,4} and dtype',
 #     "Passed CPU tensor to MPS op",
+#     "expected condition, x and y to be on the same device",
 #     "Expected tensor to have (?:CPU|CUDA) Backend, but got tensor with",
 #     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
 #     'Input type \((?:torch\.|CPU)\w{1,20}\) and weight type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) should be the same',

@@ -11,7 +11,7 @@
 #     "normal expects all elements of std >= 0\\.0",
 #     "normal expects std >= 0\\.0, but found std -",
 # ]
-# elsewhere = ["The parameter scale has invalid values"]
+# elsewhere = ["The parameter scale has invalid values", "normal_ expects std > 0\\.0, but found std=?-"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/unitreerobotics/unitree_rl_lab/issues/20",

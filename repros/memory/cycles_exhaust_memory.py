@@ -10,6 +10,8 @@
 # elsewhere = [
 #     "CUDA out of memory",
 #     "CUDA error: out of memory",
+#     "CUDA driver error: out of memory",
+#     "(?:HIP|XPU) out of memory",
 #     "cuda runtime error \\(\\d\\) ?: out of memory",
 #     "THCudaCheck FAIL .{0,150}?out of memory",
 #     "Unable to find a valid cuDNN algorithm to run convolution",

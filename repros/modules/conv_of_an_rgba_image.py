@@ -7,6 +7,7 @@
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
+# elsewhere = ["Need input\\.size\\[\\d\\] == \\d{1,5} but got"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/sjmoran/deeplpf-image-enhancement/issues/16",

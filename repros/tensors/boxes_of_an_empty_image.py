@@ -7,6 +7,7 @@
 # kind = "error"
 # symptom = "too many indices for tensor of dimension 1"
 # messages = ["too many indices for tensor of dimension \\d{1,2}"]
+# elsewhere = ["trying to index \\d{1,2} dimensions of a \\d{1,2} dimensional tensor"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/torchgeo/torchgeo/issues/4046",

@@ -7,7 +7,10 @@
 # kind = "error"
 # symptom = "Boolean value of Tensor with more than one value is ambiguous"
 # messages = ["Boolean value of Tensor with more than one value is ambiguous"]
-# elsewhere = ["bool value of Tensor with more than one value is ambiguous"]
+# elsewhere = [
+#     "bool value of Tensor with more than one value is ambiguous",
+#     "bool value of Variable objects containing non-empty .{1,40}? is ambiguous",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/kingsman142/captcha-solver/issues/2",

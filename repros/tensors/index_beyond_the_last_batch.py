@@ -7,7 +7,10 @@
 # kind = "error"
 # symptom = "index 1 is out of bounds for dimension 0 with size 1"
 # messages = ["index -?\\d{1,20} is out of bounds for dimension \\d{1,2} with size \\d{1,12}"]
-# elsewhere = ["select\\(\\): index -?\\d{1,20} out of range for tensor of size \\["]
+# elsewhere = [
+#     "select\\(\\): index -?\\d{1,20} out of range for tensor of size \\[",
+#     "index -?\\d{1,20} is out of range for dimension \\d{1,2} \\(of size",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/udacity/deep-learning-v2-pytorch/issues/111",

@@ -9,6 +9,7 @@
 # messages = [
 #     "Dimension out of range \\(expected to be in range of \\[-\\d{1,2}, \\d{1,2}\\], but got -?\\d{1,3}\\)",
 # ]
+# elsewhere = ["dimension \\d{1,2} out of range of \\dD tensor"]
 # origin = "design"
 # reports = ["https://github.com/chenyuntc/scene-baseline/issues/2"]
 # documents = [
