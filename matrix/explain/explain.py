@@ -104,8 +104,9 @@ TRAINING = (  # words of training code: a text with one of them is about torch o
     r"|\bmodels?[/\\]\w|[/\\]data_?sets?(?:[/\\]|\.py)|[/\\]data_?loaders?(?:[/\\]|\.py)"
     r"|[ /\\]configs[/\\]|[/\\]networks?(?:[/\\]|\.py)|[/\\]losses(?:[/\\]|\.py)|\bhparams"
     r"|\blora\b|\blora_|controlnet|tokenizers?\.|\bresnet|\bllama|\bmistral|\bqwen|\bunet|\bvae\b"
-    r"|'Tensor' object|\bmodel\.(?:eval|train|cuda|forward|half|generate)\(|pycocotools|\bcoco\b"
-    r"|\bgguf\b|\b(?:detect|predict)(?:_\w{1,30})?\.py\b|gt_(?:box|bbox|label|mask)(?:e?s)?\b|pre-?train(?:ed|ing)|\bkitti\b"
+    r"|'Tensor'|\bnot Tensor\b|non-iterable Tensor|pycocotools|\bcoco\b|\bgguf\b|\bkitti\b"
+    r"|\bmodel\.(?:eval|train|cuda|forward|half|generate)\(|pre-?train(?:ed|ing)"
+    r"|\b(?:detect|predict)(?:_\w{1,30})?\.py\b|gt_(?:box|bbox|label|mask)(?:e?s)?\b"
     r"|\bllms?\b|nvcuda64|of type Tensor\b|CUDA_VISIBLE"
 )
 RIVALS = r"tensorflow|\btf\.|keras|\bjax|\bflax\b|mxnet|paddle|mindspore|theano|chainer|caffe\b"
