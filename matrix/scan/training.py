@@ -505,6 +505,7 @@ RESUMES = frozenset("start_epoch resume resume_from resume_epoch resume_path sta
 
 
 OPTIONS = re.compile(r"-+(auto.?)?(resume|start.?epoch|epoch.?start|continue)")
+HELP = re.compile(r"\b(continu(e|ing)|resum(e|ing))( the)? training")
 
 
 @remembered
@@ -544,6 +545,10 @@ def continues(code: Code) -> bool:
             OPTIONS.match(str(constant(value)))
             for call in code.calls.get("add_argument", ())
             for value in call.args
+        )
+        or any(
+            HELP.search(str(constant(argument(call, -1, "help"))).lower())
+            for call in code.calls.get("add_argument", ())
         )
     )
 

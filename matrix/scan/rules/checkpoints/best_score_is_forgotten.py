@@ -7,12 +7,12 @@ from ...code import Code, Hit, constant, last_name, path, receiver
 from ...project import around
 from ...training import epoch_loop, is_fragment, is_optimizer, resumes
 from .. import needs
-from .shared import keys_of
+from .shared import keys_of, restores
 
 BEST = ("best", "max_acc", "min_loss", "max_score")
 
 
-@needs("save(", "best|max_|min_", "load_state_dict(|checkpoint")
+@needs("save", "best|max_|min_", "load_state_dict(|checkpoint|load_model(")
 def best_score_is_forgotten(code: Code) -> Iterator[Hit]:
     if not _continues(code) or any(_keeps_a_best(file) for file in around(code, "best")):
         return
@@ -28,11 +28,12 @@ def best_score_is_forgotten(code: Code) -> Iterator[Hit]:
 
 
 def _continues(code: Code) -> bool:
-    """True if the file resumes training from an epoch or with the state of an optimizer."""
+    """True if the file resumes training from an epoch, with the state of an optimizer or with a helper."""
     return resumes(code) and (
         is_fragment(code)
         or any(constant(part.slice) == "epoch" for part in code.all(ast.Subscript))
         or any(is_optimizer(code, receiver(call)) for call in code.calls.get("load_state_dict", ()))
+        or bool(restores(code))
     )
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant, last_name, path, place, receiver, source
@@ -14,7 +15,9 @@ from ...training import (
     resumes,
 )
 from .. import needs
-from .shared import is_written_before, keys_of, torch_saves
+from .shared import is_written_before, keys_of, restores, torch_saves
+
+SETTINGS = re.compile(r"conf|cfg|args|opts?$|params|setting|option")
 
 
 @needs("optim", "load|save(")
@@ -44,6 +47,9 @@ def _loads(code: Code) -> Iterator[ast.Call]:
             continue
         if not is_written_before(code, call):  # as when restoring the best epoch of this run
             yield call
+    for restore in restores(code):
+        if not is_written_before(code, restore.call) and restore.found.code is not code:
+            yield restore.call
     for call in code.calls.get("load", ()):
         above = code.parent[call]
         if (
@@ -143,8 +149,26 @@ def _keeps_the_state(code: Code) -> bool:
 
 
 def _has_a_key(code: Code) -> bool:
-    """True for a dict key such as "optimizer", whose value may be a state."""
-    return any("optim" in str(constant(key)).lower() for key in keys_of(code))
+    """True for a dict key such as "optimizer", whose value may be a state.
+
+    Keys of a configuration, such as config["optimizer"], are excluded.
+    """
+    return any(
+        "optim" in str(constant(key)).lower() and not _is_of_a_setting(code, key)
+        for key in keys_of(code)
+        if key is not None
+    )
+
+
+def _is_of_a_setting(code: Code, key: ast.expr) -> bool:
+    """True for a key of config["training"], and of a dict whose value is a literal or a table."""
+    above = code.parent[key]
+    if isinstance(above, ast.Dict):
+        value = above.values[above.keys.index(key)]
+        return isinstance(value, (ast.Constant, ast.Dict, ast.List))
+    while isinstance(above, ast.Subscript):
+        above = above.value
+    return bool(SETTINGS.search(last_name(above).lower()))
 
 
 def _trains(code: Code) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, last_name, names, path, place, receiver, source
@@ -14,7 +15,9 @@ from ...training import (
     resumes,
 )
 from .. import needs
-from .shared import is_written_before
+from .shared import is_written_before, restores
+
+METRICS = re.compile(r"loss|acc|metric|score|val|err|f1|dice|iou|psnr")  # for ReduceLROnPlateau
 
 
 @needs("load")
@@ -27,8 +30,7 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
         for file in (around if own else program)(code, "sched", "last_epoch")
     ):
         return
-    loads = code.calls.get("load_state_dict", [])
-    for call in [call for call in loads if is_optimizer(code, receiver(call))] or _schedules(code):
+    for call in _optimizer_loads(code) or _schedules(code):
         yield Hit(
             call,
             f"nothing saves or loads the scheduler's state, so the schedule starts over after "
@@ -39,9 +41,8 @@ def resume_without_scheduler_state(code: Code) -> Iterator[Hit]:
 
 def _restores_a_trainer(code: Code) -> bool:
     """True if the file restores an epoch and an optimizer for a program that steps a schedule."""
-    loads = code.calls.get("load_state_dict", ())
     return (
-        any(is_optimizer(code, receiver(call)) for call in loads)
+        bool(_optimizer_loads(code))
         and not any(code.calls.get(name) for name in SCHEDULERS)
         and "epoch" in code.text
         and program_resumes(code)
@@ -59,6 +60,18 @@ def _restores_a_trainer(code: Code) -> bool:
     )
 
 
+def _optimizer_loads(code: Code) -> list[ast.Call]:
+    """The calls that load the state of an optimizer, directly or with a helper."""
+    loads = code.calls.get("load_state_dict", ())
+    direct = [call for call in loads if is_optimizer(code, receiver(call))]
+    helped = [
+        restore.call
+        for restore in restores(code)
+        if any(is_optimizer(code, each) for each in restore.objects)
+    ]
+    return direct or helped
+
+
 def _keeps_the_state(code: Code) -> bool:
     """True if the file saves or loads the state of a scheduler."""
     return any(
@@ -74,6 +87,7 @@ def _has_schedule(code: Code) -> bool:
         return any("scheduler" in path(node.targets[0]) for node in code.all(ast.Assign))
     made = _schedules(code)
     loads = [*code.calls.get("load_state_dict", ()), *_whole_models(code)]
+    loads += [restore.call for restore in restores(code)]
     resumed = any(not is_written_before(code, call) for call in loads)
     return bool(made) and resumed and not any(argument(call, -1, "last_epoch") for call in made)
 
@@ -127,7 +141,8 @@ def _moves_the_schedule(code: Code) -> bool:
     for call in code.calls.get("step", ()):
         if not is_scheduler(code, receiver(call)):
             continue
-        if (call.args or call.keywords) and "Plateau" not in code.text:  # of which it is the metric
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if given and "Plateau" not in code.text and not METRICS.search(source(given[0]).lower()):
             return True
         loops = code.loops(call)
         first = {"start_epoch", "last_epoch", "resume_epoch", "start"}

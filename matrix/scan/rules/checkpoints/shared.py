@@ -5,10 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ...code import Code, argument, last_name, path, place, receiver
-from ...project import around, definition, imports, program
-from ...training import backwards, functions_called, is_fragment
+from ...code import Code, argument, last_name, path, place, receiver, remembered
+from ...project import Definition, around, definition, imports, program
+from ...training import (
+    backwards,
+    functions_called,
+    is_fragment,
+    is_optimizer,
+    is_scaler,
+    is_scheduler,
+)
 
 OTHERS = ("optim", "sched", "scaler")  # parts of names of objects with states that are not models
 
@@ -36,6 +44,52 @@ def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
         parts.append(value)
         value = code.value(value)
     return parts
+
+
+class Restore(NamedTuple):
+    """A call of a helper, such as load_checkpoint(model, path), that loads the states of objects."""
+
+    call: ast.Call
+    found: Definition
+    objects: list[ast.expr]  # the arguments whose states the helper loads
+
+
+@remembered
+def restores(code: Code) -> list[Restore]:
+    """The calls of functions with a name such as load_checkpoint() that load a model's state."""
+    restored = []
+    for name, calls in code.calls.items():
+        if not any(word in name.lower() for word in ("load", "restore", "resume")):
+            continue
+        for call in calls:
+            found = definition(code, call.func)
+            if found is None or not isinstance(found.node, ast.FunctionDef):
+                continue
+            loaded = {
+                path(receiver(load))
+                for load in found.code.calls_in(found.node, "load_state_dict")
+            }
+            parameters = [parameter.arg for parameter in found.node.args.args]
+            objects = [
+                value
+                for position, parameter in enumerate(parameters)
+                if parameter in loaded
+                and (value := argument(call, position, parameter)) is not None
+            ]
+            if any(is_a_model(code, each) for each in objects):
+                restored.append(Restore(call, found, objects))
+    return restored
+
+
+def is_a_model(code: Code, node: ast.expr | None) -> bool:
+    """True if the object with a state is not an optimizer, a scheduler or a scaler."""
+    return (
+        node is not None
+        and last_name(node) != ""
+        and not is_optimizer(code, node)
+        and not is_scheduler(code, node)
+        and not is_scaler(code, node)
+    )
 
 
 def is_written_before(code: Code, load: ast.Call) -> bool:
