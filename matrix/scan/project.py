@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +39,42 @@ def definition(code: Code, name: ast.AST) -> Definition | None:
     if not dotted or dotted.startswith("self."):
         return None
     return _find(code, dotted, DEPTH)
+
+
+class Called(NamedTuple):
+    """A function or method, and its parameters without self."""
+
+    code: Code
+    node: ast.FunctionDef
+    parameters: list[str]
+
+
+def called(code: Code, call: ast.Call) -> Called | None:
+    """The function, the method of self or the method of a class that a call names."""
+    owner: ast.AST | None = None
+    found = definition(code, call.func)
+    if found is not None:
+        code, node = found
+    elif isinstance(call.func, ast.Attribute):
+        name = path(call.func.value)
+        own = definition(code, call.func.value)
+        owner = code.owner(call) if name == "self" else own.node if own is not None else None
+        code = own.code if own is not None else code
+        methods = [
+            part
+            for part in getattr(owner, "body", ())
+            if isinstance(part, ast.FunctionDef) and part.name == call.func.attr
+        ]
+        if not isinstance(owner, ast.ClassDef) or len(methods) != 1:
+            return None
+        node = methods[0]
+    else:
+        return None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    parameters = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
+    is_static = any(path(each) == "staticmethod" for each in node.decorator_list)
+    return Called(code, node, parameters[1:] if owner is not None and not is_static else parameters)
 
 
 def around(code: Code, *words: str) -> Iterator[Code]:
@@ -125,13 +160,15 @@ def _root(folder: Path) -> Path:
     for each in above:
         if (each / ".git").exists():
             return each
-    top = next(
-        (inner for inner, outer in pairwise(above) if not any(outer.glob("*.py"))),
-        folder,
-    )
-    uses = re.compile(rf"\b(from|import) {re.escape(top.name)}\b")
-    if any(uses.search(_text(file)) for file in _files_below(top.parent)):
-        return top.parent  # folders beside the package import it, such as scripts/
+    top = folder
+    for outer in above[1:]:
+        # files of another package import it, such as from ..models or in scripts/
+        uses = re.compile(rf"\b(from|import) [\w.]*\b{re.escape(top.name)}\b")
+        if not any(outer.glob("*.py")) and not any(
+            uses.search(_text(file)) for file in _files_below(outer)
+        ):
+            break
+        top = outer
     return top
 
 

@@ -422,3 +422,66 @@ def test_a_call_in_the_loop_leaves_eval_mode(tmp_path, call, body, finds):
     }
     ids = found(tmp_path, files)
     assert ("rnn/predict_leaves_eval_mode" in ids) is finds
+
+
+RESTORE = """
+    import torch
+    from helpers import {helper}
+
+    def train(model, loader, args):
+        optimizer = torch.optim.Adam(model.parameters())
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+        {call}
+        best = 0
+        for epoch in range(args.start_epoch, 9):
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            scheduler.step()
+            if validate(model) > best:
+                best = validate(model)
+                save_model(model, "%d.pt" % epoch)
+"""
+HELPERS = """
+    def load_model(model, file):
+        model.load_state_dict(torch.load(file, map_location="cpu"))
+
+    class Files:
+        @staticmethod
+        def load(model, file):
+            model.load_state_dict(torch.load(file, map_location="cpu"))
+
+    def load_all(model, optimizer, scheduler, file):
+        state = torch.load(file)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        scheduler.load_state_dict(state["scheduler"])
+        return state["best"]
+"""
+FORGOTTEN = [
+    "checkpoints/best_score_is_forgotten",
+    "checkpoints/resume_without_optimizer_state",
+    "checkpoints/resume_without_scheduler_state",
+]
+
+
+@pytest.mark.parametrize(
+    ("helper", "call"),
+    [
+        ("load_model", "load_model(model, args.resume)"),
+        ("Files", "Files.load(model, file=args.resume)"),
+    ],
+)
+def test_a_helper_restores_only_the_weights(tmp_path, helper, call):
+    files = {
+        "helpers.py": HELPERS.partition("    def load_all")[0],
+        "train.py": RESTORE.format(helper=helper, call=call),
+    }
+    assert sorted(found(tmp_path, files)) == FORGOTTEN
+
+
+def test_a_helper_restores_all_states(tmp_path):
+    call = "best = load_all(model, optimizer, scheduler, args.resume)"
+    files = {"helpers.py": HELPERS, "train.py": RESTORE.format(helper="load_all", call=call)}
+    assert found(tmp_path, files) == []

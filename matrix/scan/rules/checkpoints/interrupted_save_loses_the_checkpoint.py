@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant, last_name, names, path, source
-from ...project import Definition, definition, program
+from ...project import Called, called, imported, program
 from ...training import epoch_loop, in_a_test, is_dead, is_fragment, program_resumes
 from .. import needs
+from .shared import torch_saves
 
 STATES = ("optim", "epoch", "step", "iter")
 SAFE = ("rename", "copy", "copy2", "copyfile", "move", "copytree", "NamedTemporaryFile", "mkstemp")
@@ -31,11 +32,9 @@ def interrupted_save_loses_the_checkpoint(code: Code) -> Iterator[Hit]:
         if is_dead(code, call) or in_a_test(code, call) or _is_safe(code, code.function(call)):
             continue
         file = argument(call, 1, "f") if is_fragment(code) else _file(code, call)
-        if file is None or _is_of_the_best(code, call, file):
+        if file is None or (is_fragment(code) and _is_of_the_best(code, call, file)):
             continue
-        if is_fragment(code) or (
-            _is_of_the_run(code, call) and _is_repeated(code, call) and program_resumes(code)
-        ):
+        if is_fragment(code) or (_is_repeated(code, call) and _is_needed(code, call, file)):
             yield Hit(
                 call,
                 f"{source(call)} empties the only checkpoint before it writes the new one",
@@ -43,44 +42,73 @@ def interrupted_save_loses_the_checkpoint(code: Code) -> Iterator[Hit]:
             return
 
 
+def _is_needed(code: Code, call: ast.Call, file: ast.expr) -> bool:
+    """True if a run resumes from the file, or if the program saves no other file."""
+    found = called(code, call)
+    saves = [call] if found is None else _torch_saves(found)
+    where = code if found is None else found.code
+    if not saves or not (_is_of_the_run(where, saves[0]) or _is_of_the_run(code, call)):
+        return False
+    if not _is_of_the_best(code, call, file) and _is_whole(where, saves[0]):
+        return program_resumes(code) or _is_the_only(where, saves[0])
+    return _is_the_only(where, saves[0])
+
+
+def _is_whole(code: Code, save: ast.Call) -> bool:
+    """True if the file has more than the weights, or if a function such as save_model() writes it.
+
+    The weights alone may be for another program.
+    """
+    saved = code.value(argument(save, 0, "obj"))
+    return not isinstance(saved, ast.Call) or getattr(code.function(save), "name", "").startswith(
+        "save"
+    )
+
+
+def _is_the_only(code: Code, save: ast.Call) -> bool:
+    """True if the file and the files that it imports save to no other file in the same run."""
+    return not any(
+        other is not save and not is_dead(file, other) and not code.excludes(save, other)
+        for file in imported(code, "torch.save(")
+        for other in torch_saves(file)
+    )
+
+
 def _file(code: Code, call: ast.Call) -> ast.expr | None:
     """The file to which torch.save() or a helper writes, if its name is the same in every epoch."""
     if code.full(call.func) == "torch.save":
         file = argument(call, 1, "f")
         return file if file is not None and _is_fixed(code, file) else None
-    found = definition(code, call.func)
-    if found is None or not isinstance(found.node, ast.FunctionDef):
-        return None
-    if _is_safe(found.code, found.node):
+    found = called(code, call)
+    if found is None or _is_safe(found.code, found.node):
         return None
     files = [argument(save, 1, "f") for save in _torch_saves(found)]
     if len(files) != 1 or files[0] is None:
         return None
     name = _parameter_of(found, files[0])
-    return _passed(code, call, found.node, name) if name else None
+    return _passed(code, call, found, name) if name else None
 
 
-def _torch_saves(found: Definition) -> list[ast.Call]:
+def _torch_saves(found: Called) -> list[ast.Call]:
     saves = found.code.calls_in(found.node, "save")
     return [save for save in saves if found.code.full(save.func) == "torch.save"]
 
 
-def _parameter_of(found: Definition, file: ast.expr) -> str:
+def _parameter_of(found: Called, file: ast.expr) -> str:
     """The parameter for the name of the file, as in torch.save(state, os.path.join(dir, name))."""
     value = found.code.value(file) or file
     if isinstance(value, ast.Call) and value.args:  # os.path.join(folder, name)
         value = value.args[-1]
-    parameters = {parameter.arg for parameter in found.node.args.args}  # type: ignore[union-attr]
-    return path(value) if path(value) in parameters else ""
+    return path(value) if path(value) in found.parameters else ""
 
 
-def _passed(code: Code, call: ast.Call, function: ast.FunctionDef, name: str) -> ast.expr | None:
+def _passed(code: Code, call: ast.Call, found: Called, name: str) -> ast.expr | None:
     """The argument for the parameter, or its default, if it is a constant."""
-    parameters = [parameter.arg for parameter in function.args.args]
-    value = argument(call, parameters.index(name), name)
+    value = argument(call, found.parameters.index(name), name)
     if value is not None:
         return value if _is_fixed(code, value) else None
-    defaults = dict(zip(parameters[::-1], function.args.defaults[::-1], strict=False))
+    arguments = found.node.args
+    defaults = dict(zip(found.parameters[::-1], arguments.defaults[::-1], strict=False))
     default = defaults.get(name)
     return default if isinstance(constant(default), str) else None
 
@@ -94,7 +122,7 @@ def _is_safe(code: Code, function: ast.AST) -> bool:
 
 
 def _is_of_the_best(code: Code, call: ast.Call, file: ast.expr) -> bool:
-    """True if the file contains the best state, from which no run is resumed."""
+    """True if the file has the best state, from which no run is resumed."""
     value = code.value(file) or file
     texts = {str(part.value) for part in ast.walk(value) if isinstance(part, ast.Constant)}
     words = {*texts, *names(value), *names(file)}
@@ -106,15 +134,14 @@ def _is_of_the_best(code: Code, call: ast.Call, file: ast.expr) -> bool:
 
 
 def _is_of_the_run(code: Code, call: ast.Call) -> bool:
-    """True if the call saves the weights or the whole state, and no other call saves a copy."""
-    saved = code.value(argument(call, 0, "obj"))
+    """True if the call saves the weights or the whole state of the run, and to no other file."""
+    given = argument(call, 0, "obj")
+    saved = code.value(given) or given
     if isinstance(saved, ast.Dict):
         if not any(word in str(constant(key)) for key in saved.keys for word in STATES):
             return False
     elif not isinstance(saved, ast.Call) or last_name(saved.func) != "state_dict":
-        return False
-    elif not getattr(code.function(call), "name", "").startswith("save"):
-        return False  # the weights alone, which may be for another program
+        return path(saved) in ("state", "checkpoint", "ckpt")  # a parameter
     return not any(
         other is not call
         and code.value(argument(other, 0, "obj")) is saved
@@ -141,8 +168,11 @@ def _is_repeated(code: Code, call: ast.Call) -> bool:
 def _is_fixed(code: Code, file: ast.expr) -> bool:
     """True if the file has the same name in every epoch."""
     value = code.value(file) or file
-    has_a_text = any(isinstance(constant(part), str) for part in ast.walk(value))
-    return (has_a_text or path(value).startswith(OPTIONS)) and not _varies(code, value)
+    has_a_text = any(isinstance(constant(part), str) for part in ast.walk(value)) or any(
+        word in name.lower() for word in ("best", "last", "latest") for name in names(value)
+    )
+    is_set = path(value).startswith(OPTIONS) or (path(value) != "" and code.is_imported(value))
+    return (has_a_text or is_set) and not _varies(code, value)
 
 
 def _varies(code: Code, name: ast.AST, depth: int = 3) -> bool:
@@ -159,6 +189,8 @@ def _varies(code: Code, name: ast.AST, depth: int = 3) -> bool:
         if value is not None and value is not part and depth:
             if _varies(code, value, depth - 1):
                 return True
+        elif code.is_imported(part):
+            continue
         elif not path(part).startswith(OPTIONS) and not FOLDERS.search(last_name(part).lower()):
             return True
     return False

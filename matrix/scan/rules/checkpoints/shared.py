@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...code import Code, argument, last_name, path, place, receiver, remembered
-from ...project import Definition, around, definition, imports, program
+from ...project import Called, around, called, definition, imports, program
 from ...training import (
     backwards,
     functions_called,
@@ -50,7 +50,7 @@ class Restore(NamedTuple):
     """A call of a helper, such as load_checkpoint(model, path), that loads the states of objects."""
 
     call: ast.Call
-    found: Definition
+    found: Called
     objects: list[ast.expr]  # the arguments whose states the helper loads
 
 
@@ -62,17 +62,16 @@ def restores(code: Code) -> list[Restore]:
         if not any(word in name.lower() for word in ("load", "restore", "resume")):
             continue
         for call in calls:
-            found = definition(code, call.func)
-            if found is None or not isinstance(found.node, ast.FunctionDef):
+            found = called(code, call)
+            if found is None:
                 continue
             loaded = {
                 path(receiver(load))
                 for load in found.code.calls_in(found.node, "load_state_dict")
             }
-            parameters = [parameter.arg for parameter in found.node.args.args]
             objects = [
                 value
-                for position, parameter in enumerate(parameters)
+                for position, parameter in enumerate(found.parameters)
                 if parameter in loaded
                 and (value := argument(call, position, parameter)) is not None
             ]

@@ -14,7 +14,7 @@ def trains(model, loader, criterion, start_epoch, epochs):
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     for epoch in range(start_epoch, epochs):
         steps(model, loader, criterion, optimizer, scheduler)
-        torch.save(model.state_dict(), "best.pt")
+        torch.save(model.state_dict(), "best.pt")  # finds interrupted_save_loses_the_checkpoint
     return epoch
 
 
