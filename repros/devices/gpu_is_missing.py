@@ -33,6 +33,8 @@
 # model.to(device)
 # '''
 # requires = "!=2.3.*"
+# rule = "note"
+# when = "the machine has no such GPU"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The script hard-codes a device that does not exist on the machine where it runs. A CPU-only build

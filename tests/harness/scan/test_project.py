@@ -485,3 +485,28 @@ def test_a_helper_restores_all_states(tmp_path):
     call = "best = load_all(model, optimizer, scheduler, args.resume)"
     files = {"helpers.py": HELPERS, "train.py": RESTORE.format(helper="load_all", call=call)}
     assert found(tmp_path, files) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "call", "finds"),
+    [
+        ('device = "cuda" if torch.cuda.is_available() else "cpu"', "train(model)", True),
+        ('device = "cuda" if torch.cuda.is_available() else "cpu"', "train(model, device)", False),
+        ('device = "cuda"', "train(model)", False),
+    ],
+)
+def test_a_default_device_ignores_the_settings(tmp_path, settings, call, finds):
+    files = {
+        "settings.py": f"import torch\n{settings}",
+        "train.py": f"""
+            from torch import nn
+            from settings import device
+
+            def train(model, device="cuda"):
+                model.to(device)
+
+            model = nn.Linear(2, 2)
+            {call}
+            """,
+    }
+    assert ("devices/gpu_is_missing" in found(tmp_path, files)) is finds

@@ -12,7 +12,7 @@ from .shared import keys_of, restores
 BEST = ("best", "max_acc", "min_loss", "max_score")
 
 
-@needs("save", "best|max_|min_", "load_state_dict(|checkpoint|load_model(")
+@needs("save", "best|max_|min_", "load|checkpoint")
 def best_score_is_forgotten(code: Code) -> Iterator[Hit]:
     if not _continues(code) or any(_keeps_a_best(file) for file in around(code, "best")):
         return
