@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...code import Code, argument, last_name, path, place, receiver, remembered
+from ...code import Code, argument, last_name, names, path, place, receiver, remembered
 from ...project import Called, around, called, definition, imports, program
 from ...training import (
     backwards,
@@ -120,19 +120,28 @@ def saved_wrapped(
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Yields each state_dict() call of a wrapped model, with the model, if the result is saved.
 
-    Yields nothing if this or a nearby file mentions the prefix, or loads a state into a model that
-    may be wrapped.
+    Yields nothing if this or a nearby file removes the prefix, or loads a state into a model that
+    may be wrapped. If only some runs wrap the model, the others cannot load the file, so only this
+    file is searched.
     """
-    removed = re.compile(rf"""["'.]{prefix}\b|state_dict_if_present""")
+    removed = re.compile(
+        rf"""["']{prefix}\b|\.{prefix}\.(load_)?state_dict|\.{prefix}\b.* (if|else)\b"""
+        r"|state_dict_if_present"
+    )
     states = code.calls.get("state_dict", [])
     own = list(around(code, prefix, "load_state_dict("))
-    if not any(removed.search(file.text) for file in own) and not any(
-        _may_load_wrapped(file, wrappers) for file in own
-    ):
-        for call in states:
-            model = receiver(call)
-            if model is not None and _is_wrapped(code, model, wrappers) and _is_saved(code, call):
-                yield call, model
+    is_removed = any(removed.search(file.text) for file in own)
+    may_load = any(_may_load_wrapped(file, wrappers) for file in own)
+    for call in states:
+        model = receiver(call)
+        if model is None or not _is_wrapped(code, model, wrappers) or not _is_saved(code, call):
+            continue
+        if _is_wrapped_in_some_runs(code, model, wrappers) and may_load:
+            is_found = not removed.search(code.text)
+        else:
+            is_found = not is_removed and not may_load
+        if is_found:
+            yield call, model
     others = [
         *_saved_by_a_helper(code, wrappers),
         *(
@@ -205,8 +214,20 @@ def loads_of_a_fragment(code: Code) -> Iterator[ast.Call]:
 
 def _is_wrapped(code: Code, model: ast.expr, wrappers: tuple[str, ...]) -> bool:
     """True if the name is a wrapped model in at least one branch."""
-    values = code.values(model) if path(model).startswith("self.") else [code.value(model)]
+    value = code.value(model)
+    is_shared = value is None or path(model).startswith("self.")  # by several functions
+    values = code.values(model) if is_shared else [value]
     return path(model) != "" and any(_wraps(code, value, wrappers) for value in values)
+
+
+def _is_wrapped_in_some_runs(code: Code, model: ast.expr, wrappers: tuple[str, ...]) -> bool:
+    """True if a branch, such as `if torch.cuda.device_count() > 1:`, wraps the model."""
+    return any(
+        isinstance(value, ast.IfExp)
+        or any("__name__" not in names(test) for test in code.conditions(value))
+        for value in code.values(model)
+        if _wraps(code, value, wrappers)
+    )
 
 
 def _wraps(code: Code, value: ast.AST | None, wrappers: tuple[str, ...]) -> bool:

@@ -14,7 +14,7 @@ from ...code import (
     place,
     source,
 )
-from ...project import definition
+from ...project import definition, program
 from ...training import creating_call, expects_an_error, in_a_test, is_fragment
 from .. import needs
 from .shared import torch_saves
@@ -26,7 +26,7 @@ PLAIN = ("OrderedDict", "Counter")
 MODELS = ("model", "net", "network")
 
 
-@needs("torch.load(")
+@needs("torch.load(|torch.save(")
 def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("load", ()):
         if code.full(call.func) != "torch.load" or has_unpacked(call):
@@ -37,6 +37,38 @@ def weights_only_refuses_other_types(code: Code) -> Iterator[Hit]:
             continue
         if (what := _other_object(code, call)) is not None:
             yield Hit(call, f"{source(call, 40)} loads only tensors and plain types, but {what}")
+    if not code.calls.get("load") and not is_fragment(code):
+        yield from _saves_numpy(code)
+
+
+def _saves_numpy(code: Code) -> Iterator[Hit]:
+    """Yields the calls that save a value of NumPy for another file, which loads it as usual."""
+    for call in torch_saves(code):
+        saved = code.value(argument(call, 0, "obj"))
+        values = [value for value in saved.values if value] if isinstance(saved, ast.Dict) else []
+        value = next((value for value in values if _is_of_numpy(code, value)), None)
+        if value is not None and not in_a_test(code, call) and not _loads_all_types(code):
+            yield Hit(
+                call,
+                f"torch.load() loads only tensors and plain types, but {source(value, 40)} is of "
+                "NumPy",
+            )
+
+
+def _loads_all_types(code: Code) -> bool:
+    """True if a file of the program loads with weights_only or a list of safe types."""
+    return any(
+        argument(call, -1, "weights_only") is not None or "safe_globals" in file.text
+        for file in program(code, "weights_only", "safe_globals")
+        for call in file.calls.get("load", ())
+    )
+
+
+def _is_of_numpy(code: Code, node: ast.AST | None, depth: int = 4) -> bool:
+    """True if a function of NumPy, such as np.mean(), computes the value."""
+    if isinstance(node, ast.Call):
+        return code.full(node.func).startswith("numpy.") and last_name(node.func) != "load"
+    return path(node) != "" and depth > 0 and _is_of_numpy(code, code.value(node), depth - 1)
 
 
 def _has_a_way_out(code: Code, load: ast.Call) -> bool:
@@ -121,8 +153,9 @@ def _other_value(code: Code, statement: ast.Assign, name: str) -> str | None:
                 has_attributes = path(value) in ("args", "opt")
             else:
                 has_attributes = bool(path(value)) and _has_attributes(code, value)
+                has_attributes = has_attributes or _is_of_numpy(code, value)
             if has_attributes:
-                return path(value)
+                return source(value, 40)
     return None
 
 
