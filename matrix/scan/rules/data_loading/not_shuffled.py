@@ -4,14 +4,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, has_unpacked, is_none, last_name, path
-from ...project import definition
-from ...training import in_a_test, is_dead, is_fragment
+from ...code import Code, Hit, argument, constant, has_unpacked, is_none, last_name, names, path
+from ...project import called, definition, imports, program
+from ...training import ITERATES, functions_called, in_a_test, is_dead, is_fragment
 from .. import needs
 
 ORDERED = ("val", "test", "eval", "untrained", "infer", "predict", "embed", "feature", "stat")
 SAMPLERS = ("DistributedSampler", "RandomSampler")
 DRAWS = ("shuffle", "permutation", "sample", "randint", "random", "randperm", "choice", "choices")
+
 # data sets that are not in the order of their classes
 MIXED = re.compile(r"mnist|cifar|svhn", re.IGNORECASE)
 
@@ -38,17 +39,17 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
             continue
         if (code.function(call), name) in found:  # a second loader evaluates on the training rows
             continue
+        if not is_fragment(code) and not _is_used(code, call, name):
+            continue
         if is_fragment(code) or not _is_drawn(code, argument(call, 0, "dataset")):
             found.add((code.function(call), name))
             yield Hit(call, f"{name} gives the rows in the same order in every epoch")
 
 
 def _are_mixed(code: Code) -> bool:
-    """True if the file shuffles or splits training rows at random, or loads a mixed data set."""
-    splits = code.calls.get("train_test_split", ())
+    """True if the file shuffles rows, has a loader that does so, or loads a mixed data set."""
     return (
         bool({"random_split", "randperm", "permutation", "shuffle"} & set(code.calls))
-        or any(constant(argument(call, -1, "shuffle")) is not False for call in splits)
         or any(
             "train" in _name(code, call) and _may_shuffle(call)
             for call in code.calls.get("DataLoader", ())
@@ -107,4 +108,86 @@ def _trains(code: Code, name: str, call: ast.Call, shuffles_elsewhere: bool) -> 
         return False
     if "iterable" in words or "stream" in words:
         return False
-    return is_fragment(code) or "train" in last or shuffles_elsewhere
+    return (
+        is_fragment(code) or "train" in last or shuffles_elsewhere or _is_for_training(code, call)
+    )
+
+
+def _is_used(code: Code, call: ast.Call, name: str) -> bool:
+    """True if a step of training reads the loader, or if another file may do so.
+
+    A loader that is only read for statistics, or by an evaluation, needs no order. The same is true
+    for a loader of a single batch.
+    """
+    size = argument(call, 1, "batch_size")
+    if isinstance(size, ast.Call) and last_name(size.func) == "len":
+        return False
+    target = getattr(code.statement(call), "targets", [None])[0]
+    if not isinstance(target, ast.Name):
+        return True
+    scope = code.function(call)
+    uses = [
+        part
+        for part in code.all(ast.Name)
+        if part.id == name and isinstance(part.ctx, ast.Load)
+        if scope is code.tree or scope in code.ancestors(part)
+    ]
+    return not uses or any(_trains_with(code, use) for use in uses)
+
+
+def _trains_with(code: Code, use: ast.Name) -> bool:
+    """True if a loop with backward() reads the loader, or if it is passed on to train()."""
+    for above in code.ancestors(use):
+        if isinstance(above, ast.Call):
+            name = last_name(above.func).lower()
+            if name in ("len", "print"):
+                return False
+            if name not in ITERATES:
+                return _may_train(code, above, name)
+        if isinstance(above, ast.For):
+            return _steps(code, above)
+        if isinstance(above, ast.stmt):
+            return isinstance(above, (ast.Return, ast.Assign))
+    return False
+
+
+def _may_train(code: Code, call: ast.Call, name: str) -> bool:
+    found = called(code, call)
+    if found is None:
+        return not any(part in name for part in (*ORDERED, "mean", "extract", "get_"))
+    return _steps(found.code, found.node)
+
+
+def _steps(code: Code, node: ast.AST) -> bool:
+    """True if the node calls backward() or step(), directly or in a function of the file."""
+    return any(
+        code.calls_in(each, "backward", "step", "training_step", "train_step")
+        for each in (node, *functions_called(code, node))
+    ) or any("train" in last_name(call.func).lower() for call in code.calls_in(node))
+
+
+def _is_for_training(code: Code, call: ast.Call) -> bool:
+    """True if the rows are those of a loop over [train_rows, val_rows], or if the function returns
+    the loader that another function calls train_loader.
+    """
+    used = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)}
+    for loop in code.loops(call):
+        if isinstance(loop, ast.For) and isinstance(loop.iter, (ast.List, ast.Tuple)):
+            if names(loop.target) & used and _has_training(loop.iter):
+                return True
+    function = code.function(call)
+    if not isinstance(function, ast.FunctionDef) or not isinstance(code.statement(call), ast.Return):
+        return False
+    return any(
+        isinstance(statement := file.statement(use), ast.Assign)
+        and statement.value is use
+        and "train" in last_name(statement.targets[0]).lower()
+        for file in program(code, f"{function.name}(")
+        if (file is code or imports(file, code))
+        and (file.calls.get("backward") or file.calls.get("fit"))
+        for use in file.calls.get(function.name, ())
+    )
+
+
+def _has_training(rows: ast.List | ast.Tuple) -> bool:
+    return any("train" in name.lower() for element in rows.elts for name in names(element))

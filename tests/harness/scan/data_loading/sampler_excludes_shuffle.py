@@ -29,3 +29,19 @@ class Inherits(Dataset):
 
 def shuffles_alone(rows):
     return DataLoader(rows, sampler=None, shuffle=True)
+
+
+def by_an_option(rows, own, args):
+    if args.weighted:
+        sampler = torch.utils.data.WeightedRandomSampler(own, 9)
+    else:
+        sampler = None
+    return DataLoader(rows, sampler=sampler, shuffle=True)  # finds sampler_excludes_shuffle
+
+
+def in_two_branches(rows, own, args):
+    if args.weighted:
+        sampler = torch.utils.data.WeightedRandomSampler(own, 9)
+        return DataLoader(rows, sampler=sampler)
+    sampler = None
+    return DataLoader(rows, sampler=sampler, shuffle=True)

@@ -1,8 +1,7 @@
-from sklearn.model_selection import train_test_split
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, random_split
 
 
 def splits(rows):
-    train, test = train_test_split(rows, test_size=0.2)
+    train, test = random_split(rows, [80, 20])
     train_loader = DataLoader(train, batch_size=8)
     return train_loader, test
