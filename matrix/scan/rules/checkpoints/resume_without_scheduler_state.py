@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, last_name, names, path, place, receiver, source
+from ...code import Code, Hit, argument, constant, last_name, names, path, place, receiver, source
 from ...project import around, program
 from ...training import (
     SCHEDULERS,
@@ -106,9 +106,19 @@ def _whole_models(code: Code) -> list[ast.Call]:
 def _schedules(code: Code) -> list[ast.Call]:
     """The schedules in use that last longer than one epoch, in the order of the code."""
     made = (call for name in SCHEDULERS for call in code.calls.get(name, ()))
-    used = (call for call in made if code.torch(call.func) and _is_used(code, call))
+    used = (
+        call
+        for call in made
+        if code.torch(call.func) and _is_used(code, call) and not _is_constant(code, call)
+    )
     lasting = (call for call in used if not _is_of_one_epoch(code, call))
     return sorted((call for call in lasting if not _starts_later(code, call)), key=place)
+
+
+def _is_constant(code: Code, schedule: ast.Call) -> bool:
+    """True for ConstantLR(optimizer, factor=1), which never changes the rate."""
+    factor = constant(argument(schedule, 1, "factor"))
+    return code.torch(schedule.func) == "ConstantLR" and factor == 1
 
 
 def _starts_later(code: Code, schedule: ast.Call) -> bool:

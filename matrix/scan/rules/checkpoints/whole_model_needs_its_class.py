@@ -88,9 +88,11 @@ def _is_model(code: Code, node: ast.AST) -> bool:
     ]
     # load() only restores the best epoch at the end.
     makers = [maker for maker in makers if last_name(maker.func) != "load"]
-    if not makers or any(last_name(maker.func) in OTHERS for maker in makers):
+    if any(last_name(maker.func) in OTHERS for maker in makers):
         return False
-    if all(_makes_module(code, maker) for maker in makers):
+    if not makers and not (name.startswith("self.") and any(values)):
+        return False
+    if makers and all(_makes_module(code, maker) for maker in makers):
         return True
     return bool(name) and any(
         path(call.func) in (f"{name}.parameters", f"{name}.named_parameters")

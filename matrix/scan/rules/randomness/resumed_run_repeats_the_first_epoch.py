@@ -15,6 +15,7 @@ KEEPS = ("rng_state", "get_state(")  # functions that keep the state of a genera
 
 
 STARTS = re.compile(r"main|train|init|setup|set_up|run|fit|parse|prepare|build|start|launch|worker")
+ONLY_READS = re.compile(r"(^|_)(predict|infer|eval|test|demo)")  # names of scripts
 SHUFFLES = ("shuffle=True", "shuffle(", "RandomSampler", "randperm(")
 
 
@@ -46,7 +47,16 @@ def resumed_run_repeats_the_first_epoch(code: Code) -> Iterator[Hit]:
 
 
 def _resumes(code: Code) -> bool:
-    """True if this file, or a file that it imports, can continue a run that shuffles its rows."""
+    """True if this file, or a file that it imports, can continue a run that shuffles its rows.
+
+    A file with its own loop over the epochs must continue the run itself, unlike a script that
+    trains a loaded model anew.
+    """
+    if code.path is not None and ONLY_READS.search(code.path.stem.lower()):
+        return False
+    has_a_loop = any("epoch" in source(loop.target) for loop in code.all(ast.For))
+    if has_a_loop and not continues(code):
+        return False
     files = list(imported(code, "epoch", "resume", "backward("))
     return (
         any(continues(file) for file in files)

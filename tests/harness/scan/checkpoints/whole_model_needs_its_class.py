@@ -67,3 +67,14 @@ def best_of_a_run(encoder, score, path):
 def moved_first(path):
     net = Net()
     torch.save(net.cpu(), path)  # finds whole_model_needs_its_class
+
+
+class Agent:
+    def __init__(self, policy, device):
+        self.net = policy.to(device)
+        self.rows = policy.rows.to(device)
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def save(self, path):
+        torch.save(self.net, path)  # finds whole_model_needs_its_class
+        torch.save(self.rows, path)
