@@ -82,8 +82,23 @@ def _means_of_lists(code: Code) -> Iterator[ast.expr]:
         ):
             taken.append((division, total.args[0]))
     for mean, losses in taken:
-        if (path(losses), _space(code, losses)) in lists:
+        if (path(losses), _space(code, losses)) in lists and not _is_a_window(code, losses):
             yield mean
+
+
+def _is_a_window(code: Code, losses: ast.expr) -> bool:
+    """True if the list has only the latest losses: a deque, or a list that the loop empties."""
+    if any(
+        last_name(value.func) == "deque"
+        for value in code.values(losses)
+        if isinstance(value, ast.Call)
+    ):
+        return True
+    loop = _loader_loop(code, losses)
+    return loop is not None and any(
+        path(losses) in map(path, assignment.targets)
+        for assignment in code.within(loop, ast.Assign)
+    )
 
 
 def _space(code: Code, name: ast.AST) -> ast.AST | None:
@@ -165,7 +180,7 @@ def _is_a_meter(code: Code, meter: ast.expr | None) -> bool:
     if meter is None:
         return False
     maker = creating_call(code, meter)
-    words = f"{source(meter)} {last_name(maker.func) if maker is not None else ''}".lower()
+    words = f"{source(meter)} {source(maker) if maker is not None else ''}".lower()
     if "smooth" in words or "ema" in words.split("_") or "window" in words:
         return False
     holder = path(meter)
