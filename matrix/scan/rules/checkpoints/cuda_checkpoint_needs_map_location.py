@@ -156,7 +156,41 @@ def _is_a_choice(code: Code, move: ast.Call) -> bool:
     if device is None or last_name(device) != "device":
         return False
     values = code.values(device)
-    return not any("cuda" in source(value) for value in values if value is not None)
+    if any("cuda" in source(value) for value in values if value is not None):
+        return False
+    return not _is_always_cuda(code, device)
+
+
+def _is_always_cuda(code: Code, device: ast.expr) -> bool:
+    """True for the parameter of a function if all of its callers pass "cuda"."""
+    for value in code.values(device):  # self.device = device
+        if isinstance(value, ast.Name):
+            device = value
+    function = code.function(device)
+    if not isinstance(function, ast.FunctionDef) or path(device) == "":
+        return False
+    parameters = [parameter.arg for parameter in function.args.args]
+    if path(device) not in parameters:
+        return False
+    position = parameters.index(path(device))
+    name, owner = function.name, code.parent[function]
+    if isinstance(owner, ast.ClassDef):
+        position, name = position - 1, owner.name if name == "__init__" else name
+    passed = [
+        file.value(argument(call, position, path(device)))
+        for file in program(code, f"{name}(")
+        for call in file.calls.get(name, ())
+    ]
+    return bool(passed) and all(
+        value is not None and _is_the_word_cuda(value) for value in passed
+    )
+
+
+def _is_the_word_cuda(value: ast.AST) -> bool:
+    """True for "cuda:0" and torch.device("cuda")."""
+    if isinstance(value, ast.Call) and last_name(value.func) == "device" and value.args:
+        value = value.args[0]
+    return str(constant(value)).startswith("cuda")
 
 
 def _needs_cuda(code: Code, load: ast.Call) -> bool:
