@@ -28,7 +28,7 @@ def best_score_is_forgotten(code: Code) -> Iterator[Hit]:
 
 
 def _continues(code: Code) -> bool:
-    """True if the file resumes training from an epoch, with the state of an optimizer or with a helper."""
+    """True if the file resumes training an epoch or an optimizer, or restores with a helper."""
     return resumes(code) and (
         is_fragment(code)
         or any(constant(part.slice) == "epoch" for part in code.all(ast.Subscript))

@@ -181,9 +181,7 @@ def _is_always_cuda(code: Code, device: ast.expr) -> bool:
         for file in program(code, f"{name}(")
         for call in file.calls.get(name, ())
     ]
-    return bool(passed) and all(
-        value is not None and _is_the_word_cuda(value) for value in passed
-    )
+    return bool(passed) and all(value is not None and _is_the_word_cuda(value) for value in passed)
 
 
 def _is_the_word_cuda(value: ast.AST) -> bool:

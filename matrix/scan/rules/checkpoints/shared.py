@@ -47,7 +47,7 @@ def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
 
 
 class Restore(NamedTuple):
-    """A call of a helper, such as load_checkpoint(model, path), that loads the states of objects."""
+    """A call of a helper such as load_checkpoint(model, path), which loads states."""
 
     call: ast.Call
     found: Called
@@ -66,8 +66,7 @@ def restores(code: Code) -> list[Restore]:
             if found is None:
                 continue
             loaded = {
-                path(receiver(load))
-                for load in found.code.calls_in(found.node, "load_state_dict")
+                path(receiver(load)) for load in found.code.calls_in(found.node, "load_state_dict")
             }
             objects = [
                 value
@@ -226,7 +225,7 @@ def _is_wrapped_in_some_runs(code: Code, model: ast.expr, wrappers: tuple[str, .
         isinstance(value, ast.IfExp)
         or any("__name__" not in names(test) for test in code.conditions(value))
         for value in code.values(model)
-        if _wraps(code, value, wrappers)
+        if value is not None and _wraps(code, value, wrappers)
     )
 
 

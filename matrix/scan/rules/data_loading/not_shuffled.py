@@ -172,11 +172,17 @@ def _is_for_training(code: Code, call: ast.Call) -> bool:
     """
     used = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)}
     for loop in code.loops(call):
-        if isinstance(loop, ast.For) and isinstance(loop.iter, (ast.List, ast.Tuple)):
-            if names(loop.target) & used and _has_training(loop.iter):
-                return True
+        if (
+            isinstance(loop, ast.For)
+            and isinstance(loop.iter, (ast.List, ast.Tuple))
+            and names(loop.target) & used
+            and _has_training(loop.iter)
+        ):
+            return True
     function = code.function(call)
-    if not isinstance(function, ast.FunctionDef) or not isinstance(code.statement(call), ast.Return):
+    if not isinstance(function, ast.FunctionDef) or not isinstance(
+        code.statement(call), ast.Return
+    ):
         return False
     return any(
         isinstance(statement := file.statement(use), ast.Assign)
