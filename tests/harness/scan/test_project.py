@@ -510,3 +510,60 @@ def test_a_default_device_ignores_the_settings(tmp_path, settings, call, finds):
             """,
     }
     assert ("devices/gpu_is_missing" in found(tmp_path, files)) is finds
+
+
+@pytest.mark.parametrize(("name", "finds"), [("trainer", True), ("self.net", False)])
+def test_the_train_method_of_a_trainer_sets_no_mode(tmp_path, name, finds):
+    files = {
+        "common.py": """
+            import torch
+
+            def load():
+                net = torch.nn.Dropout()
+                net.eval()
+                return net
+            """,
+        "train.py": f"""
+            import torch
+            from common import load
+
+            class Trainer:
+                def __init__(self):
+                    self.net = load()
+                    self.optimizer = torch.optim.Adam(self.net.parameters())
+
+                def train(self, loader):
+                    for x in loader:
+                        self.optimizer.zero_grad()
+                        self.net(x).sum().backward()
+                        self.optimizer.step()
+
+                def start(self):
+                    trainer = Trainer()
+                    {name}.train([])
+            """,
+    }
+    assert ("rnn/predict_leaves_eval_mode" in found(tmp_path, files)) is finds
+
+
+@pytest.mark.parametrize(("script", "finds"), [("train.py", True), ("predict.py", False)])
+def test_a_script_that_predicts_resumes_no_run(tmp_path, script, finds):
+    files = {
+        "engine.py": """
+            from torch.utils.data import DataLoader
+
+            def train(model, rows, args):
+                for epoch in range(args.start_epoch, 9):
+                    for x in DataLoader(rows, shuffle=True):
+                        model(x).backward()
+            """,
+        script: """
+            import torch
+            from engine import train
+
+            def main(args):
+                torch.manual_seed(args.seed)
+            """,
+    }
+    ids = found(tmp_path, files, script)
+    assert ("randomness/resumed_run_repeats_the_first_epoch" in ids) is finds

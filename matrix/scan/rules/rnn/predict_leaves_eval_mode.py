@@ -171,7 +171,11 @@ def _is_made_in_eval_mode(code: Code) -> Iterator[Hit]:
     """Yields the call of a function that returns a model in eval mode, if the file trains this
     model and never calls train().
     """
-    if code.calls.get("train") or not code.calls.get("backward") or is_fragment(code):
+    if not code.calls.get("backward") or is_fragment(code):
+        return
+    own = {node.name for node in code.all(ast.ClassDef)}
+    modes = [call for call in code.calls.get("train", ()) if not _is_of_a(code, call, own)]
+    if modes:  # unlike trainer.train(), of a class of this file
         return
     for call in code.all(ast.Call):
         statement = code.parent[call]
@@ -187,6 +191,18 @@ def _is_made_in_eval_mode(code: Code) -> Iterator[Hit]:
                 f"{found.node.name}() sets eval mode, and nothing in this file calls "
                 f"{model}.train()",
             )
+
+
+def _is_of_a(code: Code, call: ast.Call, classes: set[str]) -> bool:
+    """True if the object is of a class of this file that is not a network."""
+    maker = creating_call(code, receiver(call))
+    made = class_of(code, maker) if maker is not None else None
+    return (
+        made is not None
+        and isinstance(made.node, ast.ClassDef)
+        and made.node.name in classes
+        and not is_network(made.code, made.node)
+    )
 
 
 def _evaluates(function: Definition) -> bool:
