@@ -51,7 +51,19 @@ def _is_needed(code: Code, call: ast.Call, file: ast.expr) -> bool:
         return False
     if not _is_of_the_best(code, call, file) and _is_whole(where, saves[0]):
         return program_resumes(code) or _is_the_only(where, saves[0])
-    return _is_the_only(where, saves[0])
+    return _is_the_only(where, saves[0]) and not _is_saved_again(code, call)
+
+
+def _is_saved_again(code: Code, call: ast.Call) -> bool:
+    """True if another call of the same helper saves the same object, as to a file per epoch."""
+    return any(
+        other is not call
+        and other.args[:1] != []
+        and call.args[:1] != []
+        and ast.dump(other.args[0]) == ast.dump(call.args[0])
+        and not code.excludes(call, other)
+        for other in code.calls.get(last_name(call.func), ())
+    )
 
 
 def _is_whole(code: Code, save: ast.Call) -> bool:
