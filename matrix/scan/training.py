@@ -36,6 +36,7 @@ BRANCHES = (ast.If, ast.IfExp, ast.match_case, ast.Try, ast.ExceptHandler, *LOOP
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ITERATES = ("enumerate", "tqdm", "iter", "zip", "islice", "trange", "track", "progress_bar")
 NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
+LOADERS = re.compile(r"(^|_)dls?$|(^|(train|val|valid|test|eval|dev|data)_?)iter(ator)?$")
 
 
 def is_module(code: Code, owner: ast.ClassDef | None) -> bool:
@@ -99,7 +100,25 @@ def is_loader(code: Code, node: ast.AST | None) -> bool:
         isinstance(value, ast.Call) and last_name(value.func) in ITERATES
     ):  # bar = tqdm(loader)
         return value is not node and is_loader(code, value)
-    return code.made_by(node, "DataLoader") or _named(node, "loader")
+    if code.made_by(node, "DataLoader") or _named(node, "loader"):
+        return True
+    name = last_name(node.value if isinstance(node, ast.Subscript) else node).lower()
+    return bool(LOADERS.search(name)) or _is_annotated(code, node, "DataLoader")
+
+
+def _is_annotated(code: Code, node: ast.AST, kind: str) -> bool:
+    """True for a parameter whose annotation names this class."""
+    function = code.function(node)
+    return (
+        isinstance(node, ast.Name)
+        and isinstance(function, ast.FunctionDef)
+        and any(
+            parameter.arg == node.id
+            and parameter.annotation is not None
+            and kind in names(parameter.annotation)
+            for parameter in [*function.args.args, *function.args.kwonlyargs]
+        )
+    )
 
 
 def backward_of(call: ast.Call) -> ast.expr | None:
