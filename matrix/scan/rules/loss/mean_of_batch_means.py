@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...code import (
     Code,
@@ -9,11 +11,13 @@ from ...code import (
     argument,
     constant,
     end,
+    has_unpacked,
     last_name,
     names,
     path,
     place,
     receiver,
+    remembered,
     source,
 )
 from ...training import creating_call, is_fragment, is_loader
@@ -24,7 +28,24 @@ SAME = ("item", "detach", "cpu", "float", "clone", "numpy", "tolist", "double") 
 MEANS = ("mean", "average", "fmean", "nanmean")
 ARRAYS = ("array", "asarray", "tensor", "Tensor", "FloatTensor", "stack")
 METERS = ("meter", "monitor", "averag", "avg", "meanmetric", "hist", "tracker")
-READS = ("avg", "average", "value", "mean", "compute", "val_avg", "get_avg", "get_average")
+READS = (
+    *("avg", "average", "value", "mean", "compute", "val_avg", "get_avg", "get_average"),
+    *("get_value", "get_mean"),
+)
+# the last words of names that stand for the mean of a batch
+METRICS = re.compile(
+    r"loss|(^|_)(acc|accuracy|psnr|ssim|iou|miou|dice|mse|mae|rmse)(_?(val|value|batch))?$"
+)
+COUNTS = ("sum", "item_count", "count_nonzero", "numel")
+
+
+class Addition(NamedTuple):
+    """A statement that adds the mean of a batch to a total."""
+
+    statement: ast.stmt
+    total: str
+
+
 Division = tuple[ast.expr | ast.AugAssign, ast.expr, ast.expr]  # with the total and the count
 
 
@@ -40,11 +61,10 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
         )
     for division, total, count in _divisions(code):
         if any(
-            path(addition.target) == path(total)
-            and place(addition) < place(division)
-            and _adds_a_mean(code, addition)
-            and _counts_batches(code, count, addition)
-            for addition in code.within(code.function(division), ast.AugAssign)
+            addition.total == source(total)
+            and place(addition.statement) < place(division)
+            and _counts_batches(code, count, addition.statement)
+            for addition in _additions(code, code.function(division))
         ):
             yield Hit(
                 division,
@@ -53,13 +73,19 @@ def mean_of_batch_means(code: Code) -> Iterator[Hit]:
 
 
 def _divisions(code: Code) -> Iterator[Division]:
-    """Yields total / count and total /= count, if the total is a name."""
+    """Yields total / count and total /= count, if the total has a name or a key."""
     for division in code.all(ast.BinOp):
-        if isinstance(division.op, ast.Div) and path(division.left):
-            yield division, division.left, division.right
+        total = _unconverted(division.left)
+        if isinstance(division.op, ast.Div) and _is_kept(total):
+            yield division, total, division.right
     for update in code.all(ast.AugAssign):
-        if isinstance(update.op, ast.Div) and path(update.target):
+        if isinstance(update.op, ast.Div) and _is_kept(update.target):
             yield update, update.target, update.value
+
+
+def _is_kept(total: ast.AST) -> bool:
+    """True for a name, and for totals["loss"]."""
+    return bool(path(total.value if isinstance(total, ast.Subscript) else total))
 
 
 def _means_of_lists(code: Code) -> Iterator[ast.expr]:
@@ -183,11 +209,9 @@ def _is_a_meter(code: Code, meter: ast.expr | None) -> bool:
     words = f"{source(meter)} {source(maker) if maker is not None else ''}".lower()
     if "smooth" in words or "ema" in words.split("_") or "window" in words:
         return False
-    holder = path(meter)
+    holder = source(meter)
     reads = any(
-        path(part.value) == holder
-        for part in code.all(ast.Attribute)
-        if part.attr in READS and holder
+        source(part.value) == holder for part in code.all(ast.Attribute) if part.attr in READS
     )
     return reads or any(word in words for word in METERS)
 
@@ -197,13 +221,15 @@ def _loader_loop(code: Code, node: ast.AST) -> ast.For | None:
     loop = next(iter(code.loops(node)), None)
     if not isinstance(loop, ast.For) or "dataset" in names(loop.iter):
         return None
+    if isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in ("items", "values"):
+        return None  # a loop over several loaders
     parts = [*ast.walk(loop.iter), *(one for n in ast.walk(loop.iter) for one in _values(code, n))]
     if not any(is_loader(code, part) for part in parts if isinstance(part, ast.expr)):
         return None
-    return None if _drops_the_last(code, loop.iter) else loop
+    return None if _has_equal_batches(code, loop.iter) else loop
 
 
-def _counts_batches(code: Code, count: ast.expr, addition: ast.AugAssign) -> bool:
+def _counts_batches(code: Code, count: ast.expr, addition: ast.stmt) -> bool:
     """True for len(loader), its name, a counter of the loop's passes, and i + 1 after the loop."""
     loop = _loader_loop(code, addition)
     if loop is None:
@@ -251,24 +277,57 @@ def _at_least_1(count: ast.AST) -> ast.expr:
     return count
 
 
-def _drops_the_last(code: Code, loader: ast.expr) -> bool:
-    """True if the loader, or the loader in enumerate(loader), drops a shorter last batch."""
+def _has_equal_batches(code: Code, loader: ast.expr) -> bool:
+    """True if the loader, or the loader in enumerate(loader), drops a shorter last batch, or if
+    each batch has one row.
+    """
     made = [code.value(part) for part in ast.walk(loader) if path(part)]
     made += [inner for part in made if part is not None for inner in _values(code, part)]
     return any(
-        isinstance(call, ast.Call) and constant(argument(call, 8, "drop_last")) is True
+        isinstance(call, ast.Call)
+        and (constant(argument(call, 8, "drop_last")) is True or _has_single_rows(code, call))
         for call in made
     )
 
 
-def _adds_a_mean(code: Code, addition: ast.AugAssign) -> bool:
-    """True for an unweighted `total += loss.item()`."""
-    return isinstance(addition.op, ast.Add) and _is_a_mean(code, addition.value)
+def _has_single_rows(code: Code, call: ast.Call) -> bool:
+    """True for DataLoader(rows), and for a call with batch_size=1."""
+    is_loader_call = code.torch(call.func) == "DataLoader"
+    size = argument(call, 1 if is_loader_call else -1, "batch_size")
+    if size is None:
+        sampled = argument(call, 4, "batch_sampler")
+        return is_loader_call and sampled is None and not has_unpacked(call)
+    return constant(code.value(size)) == 1
+
+
+@remembered
+def _additions(code: Code, function: ast.AST) -> list[Addition]:
+    """The unweighted `total += loss.item()` and `total = total + loss.item()` of a function."""
+    added: list[tuple[ast.stmt, ast.expr, ast.expr]] = []
+    for update in code.within(function, ast.AugAssign):
+        if isinstance(update.op, ast.Add):
+            added.append((update, update.target, update.value))
+    for assignment in code.within(function, ast.Assign):
+        total, target = assignment.value, assignment.targets[0]
+        if (
+            isinstance(total, ast.BinOp)
+            and isinstance(total.op, ast.Add)
+            and path(target)
+            and path(total.left) == path(target)
+        ):
+            added.append((assignment, target, total.right))
+    return [
+        Addition(statement, source(target))
+        for statement, target, value in added
+        if _is_a_mean(code, value)
+    ]
 
 
 def _is_a_mean(code: Code, node: ast.expr) -> bool:
     """True for a loss, possibly as a number, unless it is a sum or a product."""
     loss = _unconverted(node)
+    if path(loss) and "loss" not in last_name(loss).lower():
+        return _is_named(code, loss)
     for _ in range(4):
         if isinstance(loss, ast.Call):
             return _computes_a_mean(code, loss)
@@ -289,8 +348,20 @@ def _is_a_mean(code: Code, node: ast.expr) -> bool:
         if path(inner) == path(loss):
             break
         loss = inner
-    key = constant(loss.slice) if isinstance(loss, ast.Subscript) else last_name(loss)
-    return isinstance(key, str) and "loss" in key.lower()
+    return _is_named(code, loss)
+
+
+def _is_named(code: Code, value: ast.expr) -> bool:
+    """True for the name of a loss, or of a metric that is not a number of right predictions."""
+    key = constant(value.slice) if isinstance(value, ast.Subscript) else last_name(value)
+    if not isinstance(key, str) or not METRICS.search(key.lower()):
+        return False
+    if "loss" in key.lower() or isinstance(value, ast.Subscript):
+        return True
+    made = code.value(value)
+    if made is None:  # psnr, ssim = measure(x, y)
+        return not any(each is not None for each in code.values(value))
+    return not any(word in COUNTS for word in names(made))
 
 
 def _unconverted(node: ast.expr) -> ast.expr:
@@ -316,6 +387,8 @@ def _computes_a_mean(code: Code, call: ast.Call) -> bool:
         loss = receiver(call)
         key = constant(loss.slice) if isinstance(loss, ast.Subscript) else path(loss)
         return isinstance(key, str) and "loss" in key.rpartition(".")[2].lower()
+    if METRICS.search(last_name(call.func).lower()):
+        return True
     return is_fragment(code) or any(
         "loss" in name.lower() or "crit" in name for name in names(call.func)
     )

@@ -150,3 +150,58 @@ class Trainer:
         losses = self.validates([], loader)
         rows = self.others(loader)
         return np.average(losses), np.mean(rows)  # finds mean_of_batch_means
+
+
+def averages_metrics(model, loader, measure, np):
+    psnr_total, ssims, right, accuracies = 0.0, [], 0, []
+    for x, y in loader:
+        psnr, ssim = measure(model(x), y)
+        psnr_total += psnr
+        ssims.append(ssim)
+        acc = (model(x).argmax(1) == y).sum().item()
+        right += acc
+        accuracy = (model(x).argmax(1) == y).float().mean()
+        accuracies.append(accuracy.item())
+    print(right / len(loader.dataset), right / len(loader))
+    print(psnr_total / len(loader))  # finds mean_of_batch_means
+    print(np.mean(ssims))  # finds mean_of_batch_means
+    return np.mean(accuracies)  # finds mean_of_batch_means
+
+
+def keeps_a_dict(model, loader, criterion):
+    totals = {"loss": 0.0, "rows": 0}
+    for x, y in loader:
+        totals["loss"] += criterion(model(x), y).item()
+        totals["rows"] += len(y)
+    print(totals["rows"] / len(loader))
+    return totals["loss"] / len(loader)  # finds mean_of_batch_means
+
+
+def keeps_meters(model, valid_dl, criterion, Mean):
+    metrics = {"loss": Mean(), "rows": Mean()}
+    total = torch.zeros(())
+    for x, y in valid_dl:
+        loss = criterion(model(x), y)
+        total = total + loss
+        metrics["loss"].update(loss)  # finds mean_of_batch_means
+        metrics["rows"].update(len(y))
+    print(metrics["loss"].get_value(), metrics["rows"].get_value())
+    return total.item() / len(valid_dl)  # finds mean_of_batch_means
+
+
+def has_single_rows(model, criterion, rows):
+    test_loader = DataLoader(rows, batch_size=1)
+    other_loader = DataLoader(rows)
+    total = other = 0.0
+    for x, y in test_loader:
+        total += criterion(model(x), y).item()
+    for x, y in other_loader:
+        other += criterion(model(x), y).item()
+    return total / len(test_loader), other / len(other_loader)
+
+
+def averages_over_loaders(loaders, validate, np):
+    losses = []
+    for name, loader in loaders.items():
+        losses.append(validate(name, loader).loss)
+    return np.mean(losses)
