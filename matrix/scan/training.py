@@ -456,7 +456,7 @@ def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
         if isinstance(loop, ast.For):
             words = (
                 names(loop.target) | names(loop.iter) | names(code.value(loop.iter) or loop.iter)
-            )
+            ) | _keys(loop.iter)
             if any("epoch" in word.lower() for word in words - {"epoch_iterator"}):
                 return loop
     function = code.function(node)
@@ -470,6 +470,12 @@ def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
             if outer_loop is not None:
                 return outer_loop
     return None
+
+
+def _keys(node: ast.AST) -> set[str]:
+    """The keys in the node, such as "epochs" in config["epochs"]."""
+    keys = {constant(part.slice) for part in ast.walk(node) if isinstance(part, ast.Subscript)}
+    return {key for key in keys if isinstance(key, str)}
 
 
 def is_never_mentioned(code: Code, node: ast.AST) -> bool:

@@ -567,3 +567,110 @@ def test_a_script_that_predicts_resumes_no_run(tmp_path, script, finds):
     }
     ids = found(tmp_path, files, script)
     assert ("randomness/resumed_run_repeats_the_first_epoch" in ids) is finds
+
+
+LOADERS = """
+    from torch.utils.data import DataLoader, DistributedSampler
+
+    def get_loader(rows, shuffle):
+        sampler = DistributedSampler(rows{shuffle})
+        return DataLoader(rows, sampler=sampler)
+
+    def get_loaders(rows, others):
+        return get_loader(rows, True), DataLoader(others)
+"""
+EPOCHS = """
+    import torch
+    from data import get_loaders
+
+    def main(model, optimizer, rows, others, config):
+        train_loader, val_loader = get_loaders(rows, others)
+        for i in range(config["epochs"]):
+            {call}
+            for x in train_loader:
+                optimizer.zero_grad()
+                model(x).mean().backward()
+                optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("shuffle", "call", "finds"),
+    [
+        ("", "", True),
+        (", shuffle=False", "", False),
+        ("", "train_loader.sampler.set_epoch(i)", False),
+    ],
+)
+def test_a_function_of_another_file_makes_the_sampler(tmp_path, shuffle, call, finds):
+    files = {
+        "data.py": LOADERS.format(shuffle=shuffle),
+        "train.py": EPOCHS.format(call=call),
+    }
+    assert ("distributed/sampler_without_set_epoch" in found(tmp_path, files)) is finds
+
+
+@pytest.mark.parametrize(("after", "finds"), [("", True), ("model = model.cpu()", False)])
+def test_a_function_of_another_file_wraps_the_model(tmp_path, after, finds):
+    files = {
+        "device.py": f"""
+            import torch
+
+            def place_model(model, gpus):
+                if len(gpus) > 1:
+                    model = torch.nn.DataParallel(model, gpus)
+                return model.to("cuda"), "cuda"
+
+            def other(model):
+                {after or "pass"}
+                return model
+        """,
+        "train.py": f"""
+            import torch
+            from device import {"place_model" if finds else "other as place_model"}
+
+            class Trainer:
+                def __init__(self, model, gpus):
+                    self.model = model
+                    self.start(gpus)
+
+                def start(self, gpus):
+                    self.model, self.device = place_model(self.model, gpus)
+
+                def step(self, x):
+                    return self.model.crf(x) + self.model.module.crf(x)
+        """,
+    }
+    ids = found(tmp_path, files)
+    assert ids.count("modules/attribute_of_a_wrapped_model") == finds
+
+
+RESUMES = """
+    import torch
+
+
+    def train(model, optimizer, loader, epochs, start_epoch):
+        scaler = torch.amp.GradScaler()
+        if start_epoch:
+            model.load_state_dict(torch.load("last.pth"))
+        for epoch in range(start_epoch, epochs):
+            for x in loader:
+                optimizer.zero_grad()
+                scaler.scale(model(x).mean()).backward()
+                scaler.step(optimizer)
+                scaler.update()
+            torch.save(model.state_dict(), "last.pth")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finds"),
+    [
+        ("", "", True),
+        ("model.state_dict()", '{"model": model.state_dict(), "scaler": scaler}', False),
+        ('torch.save(model.state_dict(), "last.pth")', "pass", False),
+    ],
+)
+def test_a_run_that_resumes_from_its_weights_forgets_the_scaler(tmp_path, old, new, finds):
+    files = {"train.py": RESUMES.replace(old, new) if old else RESUMES}
+    assert ("amp/scaler_state_is_not_saved" in found(tmp_path, files)) is finds

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, last_name, names, receiver, source
-from ...training import is_fragment, is_optimizer, is_scaler
+from ...training import is_fragment, is_optimizer, is_scaler, resumes
 from .. import needs
 
 
@@ -13,14 +13,30 @@ def scaler_state_is_not_saved(code: Code) -> Iterator[Hit]:
     updates = any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ()))
     if not updates and not code.calls.get("GradScaler"):
         return
-    if _keeps_the_scaler(code) or _never_resumes(code):
+    if _keeps_the_scaler(code):
         return
-    for call in code.all(ast.Call):
+    for call in code.all(ast.Call) if not _never_resumes(code) else ():
         if "save" in last_name(call.func) and call.args and _has_optimizer(code, call.args[0]):
             yield Hit(
                 call,
                 f"{source(call, 40)} saves the optimizer but not the GradScaler, so the loss "
                 "scale starts over after a resume",
+            )
+            return
+    yield from _weights_alone(code)
+
+
+def _weights_alone(code: Code) -> Iterator[Hit]:
+    """Yields torch.save(model.state_dict(), ...) in a file that continues an earlier run."""
+    if not resumes(code):
+        return
+    for call in code.calls.get("save", ()):
+        state = code.value(call.args[0]) if call.args else None
+        if isinstance(state, ast.Call) and last_name(state.func) == "state_dict":
+            yield Hit(
+                call,
+                f"{source(call, 40)} does not save the GradScaler, so the loss scale starts over "
+                "after a resume",
             )
             return
 

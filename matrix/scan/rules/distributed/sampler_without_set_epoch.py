@@ -3,8 +3,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, argument, constant, last_name, names, path, source
-from ...training import epoch_loop, without_grad
+from ...code import Code, Hit, argument, constant, last_name, names, path, place, source
+from ...project import definition, program
+from ...training import backwards, epoch_loop, functions_called, is_loader, without_grad
 from .. import needs
 
 # These packages call set_epoch() themselves.
@@ -12,9 +13,12 @@ TRAINERS = ("lightning", "pytorch_lightning", "accelerate", "ignite", "colossala
 EVALUATION = ("val", "eval", "test", "infer", "predict")
 
 
-@needs("DistributedSampler", "DataLoader", "epoch")
+@needs("DistributedSampler|oader", "epoch|while True")
 def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
     if _may_set_epoch(code):
+        return
+    if "DistributedSampler" not in code.text:
+        yield from _of_another_file(code)
         return
     loops = code.all(ast.For)
     used: list[tuple[ast.AST, ast.expr]] = [(loop, _iterated(loop.iter)) for loop in loops]
@@ -39,6 +43,54 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
                 f"nothing in this file calls set_epoch(), so {source(loader)} yields the "
                 f"same order in every epoch of the loop on line {epochs.lineno}",
             )
+
+
+def _of_another_file(code: Code) -> Iterator[Hit]:
+    """Yields the training loop whose loader a function in another file creates."""
+    makers = [
+        call
+        for call in code.all(ast.Call)
+        if isinstance(call.func, (ast.Name, ast.Attribute))
+        and "load" in last_name(call.func).lower()
+        and _makes_a_sampler(code, call)
+    ]
+    if not makers or any("set_epoch" in file.text for file in program(code, "set_epoch")):
+        return
+    for loop in code.all(ast.For):
+        loader = _iterated(loop.iter)
+        bar = code.value(loader) if path(loader) else None
+        if isinstance(bar, ast.Call) and last_name(bar.func) == "tqdm":
+            loader = _iterated(bar)
+        if not is_loader(code, loader) or _evaluates(code, loop, loader):
+            continue
+        inside = [loop, *functions_called(code, loop)]
+        outer = epoch_loop(code, loop)
+        endless = code.loops(loop)[:1]
+        if outer is None and endless and isinstance(endless[0], ast.While):
+            repeated: ast.AST | None = endless[0]
+        else:
+            repeated = outer if outer is not loop else None
+        if repeated is not None and any(backwards(code, part) for part in inside):
+            yield Hit(
+                loop,
+                f"nothing in this program calls set_epoch(), so {source(loader)} yields the "
+                f"same order in every epoch of the loop on line {place(repeated)[0]}",
+            )
+            return
+
+
+def _makes_a_sampler(code: Code, call: ast.Call, depth: int = 2) -> bool:
+    """True for the call of a function that creates a shuffling sampler, maybe through another."""
+    made = definition(code, call.func)
+    if made is None:
+        return False
+    calls = [part for part in ast.walk(made.node) if isinstance(part, ast.Call)]
+    return any(_shuffles(made.code, part) for part in calls) or any(
+        depth > 1
+        and "load" in last_name(part.func).lower()
+        and _makes_a_sampler(made.code, part, depth - 1)
+        for part in calls
+    )
 
 
 def _may_set_epoch(code: Code) -> bool:

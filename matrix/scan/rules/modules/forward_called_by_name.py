@@ -40,7 +40,11 @@ def _is_a_model(code: Code, call: ast.Call, node: ast.expr) -> bool:
         return False
     maker = creating_call(code, node)
     if maker is None:  # or one of several objects, such as a model and its wrapper
-        made = [value for value in code.values(node) if isinstance(value, ast.Call)]
+        made = [
+            value
+            for value in code.values(node)
+            if isinstance(value, ast.Call) and path(receiver(value)) != path(node)
+        ]
         maker = made[0] if made else None
     if maker is None:
         name = last_name(node).lower()

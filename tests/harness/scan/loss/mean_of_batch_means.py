@@ -177,27 +177,27 @@ def keeps_a_dict(model, loader, criterion):
     return totals["loss"] / len(loader)  # finds mean_of_batch_means
 
 
-def keeps_meters(model, valid_dl, criterion, Mean):
+def keeps_meters(model, train_dl, criterion, Mean):
     metrics = {"loss": Mean(), "rows": Mean()}
     total = torch.zeros(())
-    for x, y in valid_dl:
+    for x, y in train_dl:
         loss = criterion(model(x), y)
         total = total + loss
         metrics["loss"].update(loss)  # finds mean_of_batch_means
         metrics["rows"].update(len(y))
     print(metrics["loss"].get_value(), metrics["rows"].get_value())
-    return total.item() / len(valid_dl)  # finds mean_of_batch_means
+    return total.item() / len(train_dl)  # finds mean_of_batch_means
 
 
 def has_single_rows(model, criterion, rows):
-    test_loader = DataLoader(rows, batch_size=1)
+    single_loader = DataLoader(rows, batch_size=1)
     other_loader = DataLoader(rows)
     total = other = 0.0
-    for x, y in test_loader:
+    for x, y in single_loader:
         total += criterion(model(x), y).item()
     for x, y in other_loader:
         other += criterion(model(x), y).item()
-    return total / len(test_loader), other / len(other_loader)
+    return total / len(single_loader), other / len(other_loader)
 
 
 def averages_over_loaders(loaders, validate, np):

@@ -30,3 +30,8 @@ class Fused:
         global extension
         extension = load("extension")
         return extension.forward(x)
+
+
+def predicts_on_a_device(model, x):
+    model = model.to("cuda")
+    return model.forward(x)  # finds forward_called_by_name
