@@ -137,10 +137,14 @@ def _is_trained_further(
     if loops:
         leaves = isinstance(code.block(statement)[-1], (ast.Break, ast.Return))
         return not leaves and not _is_new_in(code, model, loops[0])
-    if path(holder).startswith("self.") and any(
-        isinstance(test, ast.Compare) for test in code.conditions(statement)
-    ):
-        return True  # a callback that is run after each epoch
+    if path(holder).startswith("self."):
+        helper = code.function(statement)
+        tests = code.conditions(statement)
+        for call in code.calls.get(getattr(helper, "name", ""), ()):
+            if path(receiver(call)) == "self":  # a method such as save_best()
+                tests = [*tests, *code.conditions(call)]
+        if any(isinstance(test, ast.Compare) for test in tests):
+            return True  # a callback that is run after each epoch
     steps = optimizer_steps(code, code.function(statement))
     return any(place(step) > place(statement) for step in steps)
 

@@ -12,6 +12,7 @@ from ...code import (
     end,
     inserted,
     last_name,
+    names,
     path,
     place,
     receiver,
@@ -23,9 +24,10 @@ from .. import needs
 AVERAGES = ("step", "copy_to", "store", "restore")  # such as EMA.step(parameters) in each step
 
 
-@needs("clip_grad_|ema", "filter(|map(|chain(|parameters()|for ")
+@needs("clip_grad_|ema|clamp_", "filter(|map(|chain(|parameters()|for ")
 def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
-    for call, parameters in _reads_of_parameters(code):
+    for call, parameters in [*_reads_of_parameters(code), *_clamped(code)]:
+        by = source(call.func, 40) + "()" if isinstance(call, ast.Call) else "the loop"
         for name in _drawn(parameters):
             iterator = _iterator(code, name)
             if iterator is None:
@@ -43,18 +45,29 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     call,
                     f"{kind} that {source(early, 30)} on line {place(early)[0]} has used up, so "
-                    f"{source(call.func, 40)}() gets no parameters",
+                    f"{by} gets no parameters",
                     edits,
                 )
                 break
             if any(iterator not in ast.walk(loop) for loop in code.loops(call)):
                 yield Hit(
                     call,
-                    f"{kind}: from the second iteration on, {source(call.func, 40)}() gets no "
-                    "parameters",
+                    f"{kind}: from the second iteration on, {by} gets no parameters",
                     edits,
                 )
                 break
+
+
+def _clamped(code: Code) -> Iterator[tuple[ast.For, ast.expr]]:
+    """Yields the loops that clamp the gradient of each parameter, and what they read."""
+    for call in code.calls.get("clamp_", ()):
+        loop = next(iter(code.loops(call)), None)
+        if (
+            isinstance(loop, ast.For)
+            and path(loop.iter)
+            and {"grad", path(loop.target)} <= names(call.func)
+        ):
+            yield loop, loop.iter
 
 
 def _reads_of_parameters(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
@@ -100,7 +113,7 @@ def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
     return value if isinstance(value, ast.expr) and yields_once(code, value) else None
 
 
-def _drained_before(code: Code, iterator: ast.expr, call: ast.Call) -> ast.AST | None:
+def _drained_before(code: Code, iterator: ast.expr, call: ast.AST) -> ast.AST | None:
     """The call or loop that reads the iterator to its end before this call."""
     here = code.function(call)
     for name in _uses(code, iterator):

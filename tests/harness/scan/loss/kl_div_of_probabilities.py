@@ -31,3 +31,11 @@ class Distiller(nn.Module):
 
     def forward(self, student, teacher):
         return self.kl(student.softmax(1), teacher)  # finds kl_div_of_probabilities
+
+
+def both_directions(pred, mass):
+    p = mass / (mass.sum(dim=-1, keepdim=True) + 1e-8)
+    log_q = F.log_softmax(pred, dim=-1)
+    one = F.kl_div(log_q, p, reduction="batchmean")
+    other = F.kl_div(p, log_q, reduction="batchmean")  # finds kl_div_of_probabilities
+    return one + other

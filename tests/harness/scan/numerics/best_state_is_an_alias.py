@@ -214,3 +214,34 @@ def searches(configs, make, train, evaluate):
             best = evaluate(model)
             best_model = model
     return best_model
+
+
+class Stopper:
+    def __init__(self):
+        self.lowest = None
+        self.weights = None
+
+    def __call__(self, loss, model):
+        if self.lowest is None:
+            self.keep(model)
+        elif loss < self.lowest:
+            self.keep(model)
+        else:
+            model.load_state_dict(self.weights)
+
+    def keep(self, model):
+        self.weights = model.state_dict().copy()
+
+
+class BestStopper:
+    def __init__(self):
+        self.best_weights = None
+
+    def __call__(self, loss, model):
+        if loss < self.lowest:
+            self.keep(model)
+        else:
+            model.load_state_dict(self.best_weights)
+
+    def keep(self, model):
+        self.best_weights = model.state_dict().copy()  # finds best_state_is_an_alias

@@ -94,3 +94,18 @@ def clips_in_the_other_branch(model, fused):
         return optim.SGD(weights, lr=0.1)
     else:
         clip_grad_norm_(weights, 1.0)
+
+
+class Agent:
+    def __init__(self, net, make_optimizer):
+        self.parameters_of_net = net.parameters()
+        self.optimizer = make_optimizer(self.parameters_of_net)
+        self.weights = list(net.parameters())
+
+    def step(self, loss):
+        loss.backward()
+        for p in self.parameters_of_net:  # finds clip_exhausted_generator
+            p.grad.data.clamp_(-1, 1)
+        for p in self.weights:
+            p.grad.data.clamp_(-1, 1)
+        self.optimizer.step()
