@@ -110,7 +110,31 @@ def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
         if not path(value):
             break
         value = code.value(value)
+    if value is None and isinstance(name, ast.Name):
+        return _passed_iterator(code, name)
     return value if isinstance(value, ast.expr) and yields_once(code, value) else None
+
+
+def _passed_iterator(code: Code, name: ast.Name) -> ast.expr | None:
+    """The iterator that the calls in this file pass for a parameter, if all of them pass one."""
+    function = code.function(name)
+    if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
+        return None
+    parameters = [parameter.arg for parameter in function.args.args]
+    if name.id not in parameters:
+        return None
+    at = parameters.index(name.id) - isinstance(code.parent[function], ast.ClassDef)
+    passed = [
+        argument(call, at, name.id)
+        for call in code.calls.get(function.name, ())
+        if code.function(call) is not function
+    ]
+    made = [
+        value if value is not None and yields_once(code, value) else None
+        for value in (code.value(each) if each is not None else None for each in passed)
+        if isinstance(value, ast.expr) or value is None
+    ]
+    return made[0] if made and None not in made else None
 
 
 def _drained_before(code: Code, iterator: ast.expr, call: ast.AST) -> ast.AST | None:

@@ -109,3 +109,15 @@ class Agent:
         for p in self.weights:
             p.grad.data.clamp_(-1, 1)
         self.optimizer.step()
+
+    def steps(self, loss):
+        self.clamp(loss, self.parameters_of_net)
+        self.clamp_all(loss, self.weights)
+
+    def clamp(self, loss, parameters):
+        for p in parameters:  # finds clip_exhausted_generator
+            p.grad.data.clamp_(-1, 1)
+
+    def clamp_all(self, loss, parameters):
+        for p in parameters:
+            p.grad.data.clamp_(-1, 1)
