@@ -674,3 +674,41 @@ RESUMES = """
 def test_a_run_that_resumes_from_its_weights_forgets_the_scaler(tmp_path, old, new, finds):
     files = {"train.py": RESUMES.replace(old, new) if old else RESUMES}
     assert ("amp/scaler_state_is_not_saved" in found(tmp_path, files)) is finds
+
+
+@pytest.mark.parametrize(
+    ("freeze", "keep", "finds"),
+    [
+        ("self.resnet.requires_grad_(False)", "pass", True),
+        ("self.resnet.requires_grad_(False)", "model.resnet.eval()", False),
+        ("pass", "pass", False),
+    ],
+)
+def test_another_file_freezes_a_part_of_the_model(tmp_path, freeze, keep, finds):
+    files = {
+        "models/net.py": f"""
+            from torch import nn
+            from torchvision import models
+
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.resnet = models.resnet18(weights="DEFAULT")
+                    {freeze}
+        """,
+        "train.py": f"""
+            import torch
+            from models.net import Net
+
+            def train(model, loader, optimizer):
+                model.train()
+                {keep}
+                for x in loader:
+                    optimizer.zero_grad()
+                    model(x).mean().backward()
+                    optimizer.step()
+
+            train(Net(), loader, optimizer)
+        """,
+    }
+    assert ("modules/frozen_batchnorm_moves" in found(tmp_path, files)) is finds

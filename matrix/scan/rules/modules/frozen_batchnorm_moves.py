@@ -4,18 +4,20 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, constant, last_name, path, receiver, source
-from ...project import around
-from ...training import creating_call, is_dead, is_fragment
+from ...project import around, imports, program
+from ...training import class_of, creating_call, is_dead, is_fragment, is_network
 from .. import needs
+from .shared import BATCH_NORMS
 
 # torchvision's models with BatchNorm
 NORMALIZED = (
     "resnet", "resnext", "wide_resnet", "densenet", "mobilenet", "efficientnet", "inception",
     "googlenet", "shufflenet", "regnet", "mnasnet",
 )  # fmt: skip
+MODELS = ("model", "net", "network", "module", "student", "classifier")
 
 
-@needs("requires_grad")
+@needs("requires_grad|.train()")
 def frozen_batchnorm_moves(code: Code) -> Iterator[Hit]:
     if is_fragment(code):
         yield from _frozen_in_a_fragment(code)
@@ -33,6 +35,37 @@ def frozen_batchnorm_moves(code: Code) -> Iterator[Hit]:
                 f"train() also sets the BatchNorm layers of {source(model, 40)} to train mode, so "
                 "their statistics change although the weights are frozen",
             )
+    yield from _trained_in_this_file(code)
+
+
+def _trained_in_this_file(code: Code) -> Iterator[Hit]:
+    """Yields model.train() in a program that freezes a part of the model in another file."""
+    trains = [
+        call
+        for call in code.calls.get("train", ())
+        if not call.args and last_name(receiver(call) or call).lower() in MODELS
+    ]
+    if not trains or not code.calls.get("backward") or is_dead(code, trains[0]):
+        return
+    for file in program(code, "requires_grad"):
+        if file is code or _keeps_statistics(file) or not _is_used(code, file):
+            continue
+        for _, model in _frozen(file):
+            if _has_batch_norm(file, model):
+                yield Hit(
+                    trains[0],
+                    f"{source(trains[0], 40)} also sets the BatchNorm layers of "
+                    f"{source(model, 40)} to train mode, so their statistics change although the "
+                    "weights are frozen",
+                )
+                return
+
+
+def _is_used(code: Code, file: Code) -> bool:
+    """True if this file imports the other file, or if a third file imports both."""
+    return imports(code, file) or any(
+        imports(other, file) and imports(other, code) for other in program(code, "train")
+    )
 
 
 def _frozen(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:
@@ -43,11 +76,19 @@ def _frozen(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:
             yield call, model
     for loop in code.all(ast.For):
         over = loop.iter
-        if not isinstance(over, ast.Call) or last_name(over.func) != "parameters":
+        target = loop.target
+        if isinstance(over, ast.Call) and last_name(over.func) == "named_parameters":
+            target = target.elts[1] if isinstance(target, ast.Tuple) else target
+        elif not isinstance(over, ast.Call) or last_name(over.func) != "parameters":
             continue
         model = receiver(over)
-        if model is not None and len(loop.body) == 1 and _freezes(loop.body[0], path(loop.target)):
-            yield loop.body[0], model
+        if model is None or any(isinstance(each, ast.If) and each.orelse for each in loop.body):
+            continue
+        for statement in loop.body:
+            inner = statement.body[0] if isinstance(statement, ast.If) else statement
+            if _freezes(inner, path(target)):
+                yield inner, model
+                break
 
 
 def _freezes(statement: ast.stmt, name: str) -> bool:
@@ -64,6 +105,15 @@ def _freezes(statement: ast.stmt, name: str) -> bool:
 def _has_batch_norm(code: Code, model: ast.expr) -> bool:
     """True for a model of torchvision with BatchNorm, and for a Sequential of its layers."""
     call = creating_call(code, model)
+    if call is None and isinstance(model, ast.Attribute):
+        whole = creating_call(code, model.value)  # model.layer1
+        if whole is not None and model.attr.startswith("layer") and _is_normalized(code, whole):
+            return True
+        part = code.value(model)  # self.features = net.features
+        whole = creating_call(code, part.value) if isinstance(part, ast.Attribute) else None
+        if whole is not None and _is_normalized(code, whole):
+            return True
+        return model.attr.startswith(NORMALIZED)
     if call is None:
         return False
     if last_name(call.func) == "Sequential":
@@ -84,16 +134,26 @@ def _is_normalized(code: Code, call: ast.Call) -> bool:
     if name in ("timm.create_model", "torch.hub.load"):
         texts = [constant(value) for value in call.args]
         return any(isinstance(text, str) and text.startswith(NORMALIZED) for text in texts)
-    return name.startswith("torchvision.") and last_name(call.func).startswith(NORMALIZED)
+    if name.startswith("torchvision."):
+        return last_name(call.func).startswith(NORMALIZED)
+    made = class_of(code, call)
+    return made is not None and any(
+        isinstance(part, ast.Call) and made.code.torch(part.func) in BATCH_NORMS
+        for part in ast.walk(made.node)
+    )
 
 
 def _keeps_statistics(code: Code) -> bool:
     """True if the file sets parts of a model to eval mode, or defines its own train()."""
-    if any(function.name == "train" and function.args.args[:1] for function in _methods(code)):
+    if any(
+        function.name == "train" and is_network(code, code.owner(function))
+        for function in _methods(code)
+    ):
         return True
     words = [*map(source, _tests(code)), *(str(text.value) for text in code.all(ast.Constant))]
     return any(len(word) < 200 and "BatchNorm" in word for word in words) or any(
-        "." in path(receiver(call)) or "backbone" in path(receiver(call))
+        ("." in path(receiver(call)) or "backbone" in path(receiver(call)))
+        and last_name(receiver(call) or call).lower() not in MODELS
         for call in code.calls.get("eval", ())
     )
 

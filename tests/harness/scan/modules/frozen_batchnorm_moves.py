@@ -30,12 +30,40 @@ def transfer():
     return model
 
 
-def only_the_stem(model):
+def freezes_by_name(model):
     model = models.resnet18()
     for name, param in model.named_parameters():
-        param.requires_grad = False
+        if "fc" not in name:
+            param.requires_grad = False  # finds frozen_batchnorm_moves
     for param in model.layer1.parameters():
+        param.requires_grad = False  # finds frozen_batchnorm_moves
+    for param in model.conv1.parameters():
         param.requires_grad = False
+
+
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))
+        self.head = nn.Linear(2, 2)
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU())
+
+
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        made = Features()
+        self.features = made.layers
+        self.plain = Plain()
+        for param in self.features.parameters():
+            param.requires_grad = False  # finds frozen_batchnorm_moves
+        for param in self.plain.parameters():
+            param.requires_grad = False
 
 
 def fit(model, loader):
