@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, constant, last_name, path, receiver, source
+from ...code import Code, Hit, constant, last_name, names, path, receiver, source
 from ...project import around, imports, program
 from ...training import class_of, creating_call, is_dead, is_fragment, is_network
 from .. import needs
@@ -150,11 +150,24 @@ def _keeps_statistics(code: Code) -> bool:
         for function in _methods(code)
     ):
         return True
-    words = [*map(source, _tests(code)), *(str(text.value) for text in code.all(ast.Constant))]
-    return any(len(word) < 200 and "BatchNorm" in word for word in words) or any(
+    asked = [(test, source(test)) for test in _tests(code)]
+    asked += [(text, str(text.value)) for text in code.all(ast.Constant)]
+    return any(
+        len(word) < 200 and "BatchNorm" in word and not _only_initializes(code, node)
+        for node, word in asked
+    ) or any(
         ("." in path(receiver(call)) or "backbone" in path(receiver(call)))
         and last_name(receiver(call) or call).lower() not in MODELS
         for call in code.calls.get("eval", ())
+    )
+
+
+def _only_initializes(code: Code, node: ast.AST) -> bool:
+    """True if the function that asks for BatchNorm layers only sets their weights."""
+    function = code.function(node)
+    return isinstance(function, ast.FunctionDef) and not (
+        code.calls_in(function, "eval", "train", "requires_grad_")
+        or {"requires_grad", "training", "track_running_stats", "momentum"} & names(function)
     )
 
 
