@@ -32,6 +32,8 @@
 #     port = probe.getsockname()[1]
 # os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
 # '''
+# rule = "note"
+# when = "another run on the same machine uses this port"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///

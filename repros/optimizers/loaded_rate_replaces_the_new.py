@@ -21,6 +21,8 @@
 # for group in optimizer.param_groups:
 #     group["lr"] = 0.01
 # '''
+# rule = "note"
+# when = "the run is continued with another learning rate"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A run that is resumed with a smaller learning rate continues with the old rate.
