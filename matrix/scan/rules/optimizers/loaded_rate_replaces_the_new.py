@@ -8,6 +8,7 @@ from ...training import OPTIMIZERS, creating_call, is_dead, is_fragment
 from .. import needs
 
 OPTIONS = ("args", "opt", "opts", "options", "FLAGS", "hparams", "hps", "params")
+RATES = ("lr", "learning_rate")
 
 
 @needs("load_state_dict")
@@ -31,9 +32,12 @@ def loaded_rate_replaces_the_new(code: Code) -> Iterator[Hit]:
 
 
 def _is_an_option(code: Code, rate: ast.expr) -> bool:
-    """True for args.lr, where args has the options of the command line."""
+    """True for args.lr, and for a parameter lr in a script with the option --lr."""
     value = code.value(rate) or rate
-    return path(value).partition(".")[0] in OPTIONS and "add_argument" in code.calls
+    options = [constant(each) for call in code.calls.get("add_argument", ()) for each in call.args]
+    if path(value) in RATES:
+        return any(str(option).lstrip("-").replace("-", "_") in RATES for option in options)
+    return path(value).partition(".")[0] in OPTIONS and bool(options)
 
 
 def _sets_rates(code: Code) -> bool:

@@ -4,7 +4,15 @@ import ast
 from collections.abc import Iterator
 
 from ...code import Code, Hit, argument, constant, last_name, names, path, receiver, source
-from ...training import in_a_test, is_dead, is_fragment, is_loader, is_network
+from ...training import (
+    class_of,
+    creating_call,
+    in_a_test,
+    is_dead,
+    is_fragment,
+    is_loader,
+    is_network,
+)
 from .. import needs
 
 MODELS = ("model", "net", "network", "classifier", "discriminator", "critic")
@@ -21,6 +29,7 @@ def squeeze_removes_the_batch(code: Code) -> Iterator[Hit]:
             continue
         if (
             _is_pooled(code, call, squeezed)
+            or _is_a_layers_output(code, call, squeezed)
             or _is_compared(code, call, squeezed)
             or _is_gathered(code, call, squeezed)
         ):
@@ -39,6 +48,33 @@ def _is_pooled(code: Code, call: ast.Call, node: ast.expr) -> bool:
         return True
     function = code.function(call)
     return getattr(function, "name", "") == "forward" and is_network(code, code.owner(call))
+
+
+def _is_a_layers_output(code: Code, call: ast.Call, node: ast.expr) -> bool:
+    """True for the output of a layer of self in forward(), which is returned or goes on."""
+    if not isinstance(node, ast.Call) or not path(node.func).startswith("self."):
+        return False
+    maker = creating_call(code, node.func)
+    function = code.function(call)
+    return (
+        maker is not None
+        and _makes_a_network(code, maker)
+        and getattr(function, "name", "") == "forward"
+        and is_network(code, code.owner(call))
+        and not code.loops(call)
+    )
+
+
+def _makes_a_network(code: Code, maker: ast.Call) -> bool:
+    """True if the call creates a layer of torch, or a network of this file."""
+    if code.full(maker.func).startswith("torch.nn."):
+        return code.torch(maker.func) not in ("Embedding", "Parameter")
+    made = class_of(code, maker)
+    return (
+        made is not None
+        and isinstance(made.node, ast.ClassDef)
+        and is_network(made.code, made.node)
+    )
 
 
 def _is_gathered(code: Code, call: ast.Call, node: ast.expr) -> bool:

@@ -26,3 +26,9 @@ def continues_at_a_fixed_rate(model, checkpoint):
     optimizer = optim.Adam(model.parameters(), lr=1e-3)
     optimizer.load_state_dict(checkpoint["optimizer"])
     return optimizer
+
+
+def continues_with_a_parameter(model, checkpoint, lr):
+    optimizer = optim.Adam(model.parameters(), lr=lr)
+    optimizer.load_state_dict(checkpoint["optimizer"])  # finds loaded_rate_replaces_the_new
+    return optimizer
