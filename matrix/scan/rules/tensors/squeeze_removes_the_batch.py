@@ -52,9 +52,10 @@ def _is_pooled(code: Code, call: ast.Call, node: ast.expr) -> bool:
 
 def _is_a_layers_output(code: Code, call: ast.Call, node: ast.expr) -> bool:
     """True for the output of a layer of self in forward(), which is returned or goes on."""
-    if not isinstance(node, ast.Call) or not path(node.func).startswith("self."):
+    value = code.value(node)
+    if not isinstance(value, ast.Call) or not path(value.func).startswith("self."):
         return False
-    maker = creating_call(code, node.func)
+    maker = creating_call(code, value.func)
     function = code.function(call)
     return (
         maker is not None

@@ -42,3 +42,22 @@ def learns(online, target, states, actions, optimizer):
 
 def acts(online, states, actions):
     return online(states).gather(1, actions).squeeze()
+
+
+class Scorer(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.embed = torch.nn.Embedding(9, size)
+        self.hidden = torch.nn.Conv2d(size, size, 1)
+        self.last = torch.nn.Linear(size, 1)
+        self.weights = torch.nn.Parameter(torch.zeros(1, size))
+
+    def forward(self, x):
+        features = self.hidden(x)
+        features = features.squeeze()  # finds squeeze_removes_the_batch
+        weights = self.weights.squeeze()
+        index = self.embed(x).squeeze()
+        return self.last(features * weights + index).squeeze()  # finds squeeze_removes_the_batch
+
+    def predict(self, x):
+        return self.last(x).squeeze()
