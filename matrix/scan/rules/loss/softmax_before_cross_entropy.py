@@ -19,3 +19,9 @@ def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
                 f"{source(score)} is already the output of a softmax{because(score, how)}, and the "
                 "loss applies another softmax",
             )
+        elif how := made_by_a(code, score, "sigmoid", "Sigmoid"):
+            yield Hit(
+                loss,
+                f"{source(score)} is the output of a sigmoid{because(score, how)}, and the loss "
+                "applies a softmax to it",
+            )
