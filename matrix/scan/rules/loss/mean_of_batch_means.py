@@ -49,7 +49,7 @@ class Addition(NamedTuple):
 Division = tuple[ast.expr | ast.AugAssign, ast.expr, ast.expr]  # with the total and the count
 
 
-@needs("+=|.append(|.update(|.send(", "len(|mean(|average(|/=| / |avg|.value|.compute")
+@needs("+=|.append(|.update(|.send(| + ", "len(|mean(|average(|/=| / |avg|.value|.compute|.get_")
 def mean_of_batch_means(code: Code) -> Iterator[Hit]:
     for mean in _means_of_lists(code):
         yield Hit(mean, f"{source(mean)} gives more weight to the rows of a shorter last batch")
