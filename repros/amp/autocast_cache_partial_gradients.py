@@ -37,7 +37,7 @@
 #         hint = encoder(x)
 #     loss = criterion(head(encoder(x) + hint), y)
 # '''
-# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache enabled on 2.11 and newer"
+# choice = "Normally, use the lines without the fix. If memory is short, use a separate autocast block for the no_grad pass instead. Use the fix if the program runs on several releases of torch, because the fix keeps the cache enabled on 2.11 and newer"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """Some layers get no gradient, but backward() raises no error because the other layers do get

@@ -39,7 +39,7 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Use the lines without the fix, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch, because the fix keeps the cache enabled on 2.11 and newer"
+# choice = "Normally, use the lines without the fix. If memory is short, use a separate autocast block for the no_grad pass instead. Use the fix if the program runs on several releases of torch, because the fix keeps the cache enabled on 2.11 and newer"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises an error, although the loss's forward pass ran with gradients enabled.

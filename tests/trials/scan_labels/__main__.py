@@ -260,7 +260,7 @@ def render(
     lines = [
         "# What scan finds in public code, and how much of it is true",
         "",
-        "`nox -s scan-labels` writes this page. One person read and labeled each place:",
+        "`nox -s scan-labels` writes this page. One person read each place that `scan` reported, and gave it a label:",
         "",
         "- *true*: the code as written can show the failure under the rule's condition.",
         "- *harmless*: the code around the place prevents the failure.",

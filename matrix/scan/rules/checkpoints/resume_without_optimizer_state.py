@@ -100,7 +100,7 @@ def _saved_with_the_scaler(code: Code) -> Iterator[Hit]:
         if any("scaler" in key for key in keys) and _trains(code):
             yield Hit(
                 call,
-                f"{source(call, 40)} keeps the state of the scaler, but not that of the optimizer",
+                f"{source(call, 40)} saves the state of the scaler, but not that of the optimizer",
             )
 
 

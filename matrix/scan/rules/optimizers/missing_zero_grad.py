@@ -35,7 +35,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
             yield Hit(
                 step,
                 f"nothing clears the gradients, so each {source(step, 40)} uses "
-                "the sum of all backward passes so far",
+                "the sum of the gradients of all backward passes so far",
             )
 
 
