@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ...check import Check
+
+
+class AutocastBlockKeepsOldWeights(Check):
+    level = "error"
+    change = "Open the autocast block in each step, around the forward pass only"
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self._steps = 0  # in this block
+
+    def autocast_ended(self) -> str | None:
+        self._steps = 0
+        return None
+
+    def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        on = torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
+        if not on or not torch.is_autocast_cache_enabled():
+            return None
+        self._steps += 1
+        if self._steps == 2:
+            return "a second step in one autocast block, which keeps casts of the old weights"
+        return None

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import re
+
+from ...check import Check
+from ...events import Clip
+
+
+class ClipBeforeUnscale(Check):
+    level = "error"
+    change = "Call scaler.unscale_(optimizer) before clipping"
+
+    def clipped(self, clip: Clip) -> str | None:
+        for optimizer in self.run.facts.optimizers_of(clip.parameters):
+            if re.search("B[^u]*$", self.run.facts.of(optimizer).since_step):
+                return f"{clip.name}() clips gradients that are still multiplied by the loss scale"
+        return None

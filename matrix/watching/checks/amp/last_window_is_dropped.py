@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+from ...check import Check
+from ...events import Backward, Batches
+from ...facts import Gradients
+
+LEFT = "the gradients of the last {} batches are left without a step"
+
+
+class LastWindowIsDropped(Check):
+    level = "warning"
+    change = "Also step after the last batch of an epoch"
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self._stepped: dict[int, tuple[Gradients, tuple[str, int]]] = {}  # and the last step's line
+        self._ended: set[int] = set()  # optimizers with gradients at the end of a loader
+
+    def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        self._stepped[id(optimizer)] = self.run.facts.of(optimizer), self.run.place()
+        self._ended.discard(id(optimizer))
+        return None
+
+    def loader_ended(self, batches: Batches) -> str | None:
+        self._ended = {key for key, (gradients, _) in self._stepped.items() if _left(gradients)}
+        return None
+
+    def before_backward(self, backward: Backward) -> str | None:
+        ended, self._ended = self._ended, set()  # no step has followed the end of the loader
+        for key in ended:
+            if _left(self._stepped[key][0]):
+                return LEFT.format(_left(self._stepped[key][0]))
+        return None
+
+    def ended(self) -> str | None:
+        for gradients, place in self._stepped.values():
+            if _left(gradients):
+                self.run.report(self, LEFT.format(_left(gradients)), place)
+        return None
+
+
+def _left(gradients: Gradients) -> int:
+    """The backward() calls since the last step, if the window before had several calls."""
+    windows = gradients.trace.split("s")
+    last = windows[-1].replace("o", "").rpartition("c")[2]
+    longer = (
+        len(windows) > 1 and "o" not in windows[-2] and len(re.findall("[bB]", windows[-2])) > 1
+    )
+    return len(re.findall("[bB]", last)) if longer else 0
