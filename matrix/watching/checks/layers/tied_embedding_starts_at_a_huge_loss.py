@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from torch import nn
+
+from ...check import Check
+from ...events import Function
+
+
+class TiedEmbeddingStartsAtAHugeLoss(Check):
+    level = "warning"
+    change = "Initialize the embedding with a small standard deviation, such as 0.02"
+
+    def function(self, function: Function) -> str | None:
+        logits = function.arguments.get("input")
+        if function.name != "cross_entropy" or self.run.step > 1 or logits is None:
+            return None
+        for model in self.run.facts.models():
+            tables = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+            for part in model.modules():
+                if isinstance(part, nn.Linear) and id(part.weight) in tables:
+                    self.ask(function.output.float().mean(), partial(_judge, len(part.weight)))
+                    return None
+        return None
+
+
+def _judge(classes: int, loss: float) -> str | None:
+    """What was seen, if the first loss is far from that of a guess."""
+    guess = math.log(classes)
+    if loss > 2 * guess + 2:
+        return f"the first loss is {loss:.3g}, and log({classes}) is {guess:.3g}"
+    return None
