@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from ...check import Check
+from ...events import Function
+
+
+class FunctionalDropoutInEvalMode(Check):
+    level = "error"
+    change = "Pass training=self.training to F.dropout()"
+
+    def function(self, function: Function) -> str | None:
+        arguments = function.arguments
+        if function.name == "dropout" and function.parents and not function.parents[-1].training:
+            if arguments["training"] and arguments["p"]:
+                name = self.run.facts.name_of(function.parents[-1])
+                return f"F.dropout() drops out, although {name} is in eval mode"
+        return None

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from ...check import Check
+from ...events import Call
+
+
+class LayerMadeInForward(Check):
+    level = "error"
+    change = "Create the layer in __init__()"
+
+    def called(self, call: Call) -> str | None:
+        if not call.parents or not call.grad:
+            return None
+        if not any(p.requires_grad for p in call.module.parameters(recurse=False)):
+            return None
+        if any(call.module is each for each in call.parents[0].modules()):
+            return None
+        for parent in call.parents:
+            for value in vars(parent).values():
+                held = value.values() if isinstance(value, dict) else value
+                if value is call.module:
+                    return None
+                if isinstance(value, (list, tuple, dict)) and any(call.module is e for e in held):
+                    return None  # see layers_in_a_list_never_train
+        kind, name = type(call.module).__name__, self.run.facts.name_of(call.parents[-1])
+        return f"forward() of {name} calls a {kind} that the model does not hold"

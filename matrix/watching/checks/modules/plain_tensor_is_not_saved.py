@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from ...check import Check
+
+
+class PlainTensorIsNotSaved(Check):
+    level = "note"
+    change = "Use register_buffer(), or nn.Parameter"
+
+    def state_read(self, module: nn.Module, state: Any) -> str | None:
+        for part in module.modules():
+            for key, value in vars(part).items():
+                if isinstance(value, torch.Tensor) and key[0] != "_" and value.numel() > 1:
+                    name = self.run.facts.name_of(part)
+                    return f"the tensor {key} of {name} is a plain attribute, so it is not saved"
+        return None
