@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from ...check import Check
+from ...events import Call, node_name
+from .shared import source
+
+
+class BackwardDirectionHasSeenOneStep(Check):
+    level = "warning"
+    change = "Use h_n, or take the backward half of output[:, 0]"
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self._outputs: list[tuple[Any, int, int]] = []  # node, dimension and number of the steps
+
+    def called(self, call: Call) -> str | None:
+        if isinstance(call.module, nn.RNNBase) and call.module.bidirectional:
+            output = call.output[0]
+            node = getattr(output, "grad_fn", None)
+            if node is not None and output.dim() == 3:
+                dim = 1 if call.module.batch_first else 0
+                self._outputs.append((node, dim, output.shape[dim]))
+        node = getattr(call.input, "grad_fn", None)
+        for _ in range(3):
+            if node is None or not node.next_functions:
+                break
+            if node_name(node) == "SelectBackward":
+                for output_node, dim, count in self._outputs:
+                    index = int(node._saved_index)
+                    index = index - 2**64 if index >= 2**63 else index
+                    same = node._saved_dim in (dim, dim - 3) and index in (-1, count - 1)
+                    if same and count > 1 and source(node) is output_node:
+                        name = self.run.facts.name_of(call.module)
+                        return f"{name} gets the last step, the first of the backward direction"
+            node = node.next_functions[0][0]
+        if not call.parents:
+            self._outputs.clear()
+        return None
