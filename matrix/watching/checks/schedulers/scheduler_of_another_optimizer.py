@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from typing import Any
+
+from ...check import Check
+from ...facts import parameters
+
+
+class SchedulerOfAnotherOptimizer(Check):
+    level = "error"
+    change = "Pass the optimizer that trains to the scheduler"
+
+    def before_schedule(self, scheduler: Any, metric: Any) -> str | None:
+        facts = self.run.facts
+        if facts.of(scheduler.optimizer).steps:
+            return None
+        own = {id(p) for p in parameters(scheduler.optimizer)}
+        for other in facts.optimizers():
+            if facts.of(other).steps and any(id(p) in own for p in parameters(other)):
+                return (
+                    "the scheduler's optimizer never steps; another one trains the same parameters"
+                )
+        return None

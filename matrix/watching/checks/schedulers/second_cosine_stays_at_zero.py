@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from typing import Any
+
+from ...check import Check
+
+
+class SecondCosineStaysAtZero(Check):
+    level = "warning"
+    change = "Set the learning rate of each group before you build the second scheduler"
+
+    def scheduler_made(self, scheduler: Any, optimizer: Any) -> str | None:
+        if type(scheduler).__name__ != "CosineAnnealingLR":
+            return None
+        for group in optimizer.param_groups:
+            if float(group["lr"]) <= float(scheduler.eta_min) + 1e-12 and group.get("initial_lr"):
+                return f"the new schedule starts at the rate {float(group['lr']):g}"
+        return None
