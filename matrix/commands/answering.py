@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,7 +16,7 @@ from .. import catalog
 from ..devices import DEVICES
 from ..explain import compare as comparing
 from ..explain import explain as explaining
-from ..explain import report, text
+from ..explain import report, text, watched
 from ..explain import search as searching
 from ..printing import json_text
 from ..torches import minor
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..evidence.observation import Observation
     from ..evidence.schema import Record
     from ..explain import execution
+    from ..watching.findings import Finding
 
 GUESSES = 3  # results that are shown if none fits
 NEW_ISSUE = "https://github.com/torch-repros/torch-repros/issues/new?template=wrong_answer.yml"
@@ -202,12 +204,33 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     type=click.File("w", encoding="utf-8", lazy=False),
     help="Also write the output of `explain --json` to this file.",
 )
-def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | None) -> None:
+@click.option(
+    "--watch",
+    type=click.Choice(["some", "all"]),
+    is_flag=False,
+    flag_value="some",
+    help="Also look for silent failures: in the first steps and then in fewer and fewer, or with "
+    "--watch=all in every step.",
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.File("w", encoding="utf-8", lazy=False),
+    help="Write what --watch found to this file, as JSON.",
+)
+def exec_(
+    command: tuple[str, ...],
+    version: str | None,
+    json_file: TextIO | None,
+    watch: str | None,
+    report: TextIO | None,
+) -> None:
     """Run a program, and explain its failure.
 
     \b
     torch-repros exec -- python train.py --epochs 3
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
+    torch-repros exec --watch -- python train.py
 
     The program's output is passed through live and unchanged. If the program fails or has printed a
     known message, an explanation follows on standard error. Otherwise, nothing is added. An
@@ -217,25 +240,68 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     print output more than two seconds after the program has ended, it is passed on but not
     explained.
 
+    With --watch, each Python process of the program that imports torch is watched for failures that
+    raise no error. A finding is printed on standard error as soon as it is made, and again below
+    the program's output. The program needs no package of ours, and computes what it would compute
+    otherwise. --report writes a list of objects with id, check, level, message, change, fix, file,
+    line, step (of the optimizer, from 1 on), count (how often it was seen) and facts. The file is
+    also written if the program fails or is interrupted. Python ignores --watch if it is started
+    with -E, -I or -S.
+
     Exit status: the program's own, or 128 + N if signal N ended it; 126 if the program cannot be
     executed, 127 if it cannot be found.
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
+    if report and not watch:
+        raise click.UsageError("--report needs --watch")
     from ..explain import execution
 
+    with watched.Watched(watch) if watch else nullcontext() as watching:
+        try:
+            environment = watching.environment() if watching else None
+            reproducers = options.select(())
+            ended = execution.run(list(command), reproducers, environment)
+        except (OSError, ValueError) as error:  # for example, a NUL in the name
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
+            options.say(f"torch-repros exec: {command[0]}: {why}{hint}", err=True)
+            sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
+        finally:
+            found = watching.findings() if watching else []
+            _write(report, watched.as_json(found, options.load()))
     try:
-        ended = execution.run(list(command), reproducers := options.select(()))
-    except (OSError, ValueError) as error:  # for example, a NUL in the name
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
-        options.say(f"torch-repros exec: {command[0]}: {why}{hint}", err=True)
-        sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
-    try:
+        if watching:
+            _print_findings(command[0], found, watching.failed, reproducers)
         _explain_run(command[0], ended, reproducers, version, json_file)
     except (OSError, KeyboardInterrupt):  # a full disk, or a second Ctrl-C
         options.give_up_streams()
     sys.exit(ended.status)
+
+
+def _print_findings(
+    name: str,
+    found: list[Finding],
+    failed: dict[str, str],
+    reproducers: list[catalog.Reproducer],
+) -> None:
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
+    if found:
+        options.say(f"\n--- torch-repros: what was seen while `{name}` ran ---\n", err=True)
+    for finding in found:
+        options.say(watched.shown(finding, by_id.get(finding.id)), err=True)
+    for check, error in failed.items():
+        options.say(f"torch-repros: the check {check} failed and was turned off: {error}", err=True)
+
+
+def _write(file: TextIO | None, answer: object) -> None:
+    """Writes JSON. A full disk must not hide how the program ended."""
+    if file:
+        try:
+            file.write(json_text(answer) + "\n")
+            file.flush()
+        except OSError as error:
+            options.say(f"torch-repros exec: {file.name}: {error.strerror}", err=True)
 
 
 def _explain_run(
@@ -255,12 +321,7 @@ def _explain_run(
         options.say(f"\n--- torch-repros: what `{name}` printed ---\n", err=True)
         _print_explanation(explanation, "", guesses, measured, version, err=True)
     if json_file:
-        answer = text.as_json(explanation, guesses, measured, version)
-        try:
-            json_file.write(json_text(answer) + "\n")
-            json_file.flush()
-        except OSError as error:
-            options.say(f"torch-repros exec: {json_file.name}: {error.strerror}", err=True)
+        _write(json_file, text.as_json(explanation, guesses, measured, version))
 
 
 @click.command()

@@ -200,8 +200,13 @@ def _resize(source: int, target: int) -> None:
         fcntl.ioctl(source, termios.TIOCSWINSZ, fcntl.ioctl(target, termios.TIOCGWINSZ, bytes(8)))
 
 
-def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
-    """Runs the program until it ends. Raises OSError or ValueError if it cannot be started."""
+def run(
+    command: list[str], reproducers: list[Reproducer], environment: dict[str, str] | None = None
+) -> Ended:
+    """Runs the program until it ends. Raises OSError or ValueError if it cannot be started.
+
+    `environment` has its variables; None stands for those of this process.
+    """
     streams = [Stream(target, reproducers) for target in (1, 2)]
     terminals = [stream for stream in streams if stream.is_pty]
     stdout, stderr = (None if stream.inherited else stream.inner for stream in streams)
@@ -236,7 +241,7 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(0.0001)  # seconds, so that output does not have to wait for look-ups
     try:
-        child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
+        child = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=environment)
         for stream in streams:
             stream.start()
         for number in early:

@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -15,6 +16,7 @@ GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "to
 GROUND |= {"checked", "printing"}
 # Each group may import the groups before it.
 ORDER = [
+    "watching",
     "ground",
     "vendoring",
     "evidence",
@@ -73,7 +75,22 @@ def test_only_the_worker_imports_torch_and_no_module_names_its_own_package(path)
         assert top not in ("matrix", "torch_repros", "tests", "repros", "reference_fixes"), (
             f"{path}:{line}"
         )
-        assert top != "torch" or path.parent.name == "worker", f"{path}:{line}: imports torch"
+        inside = path.parent.name == "worker" or room(path) == "watching"
+        assert top != "torch" or inside, f"{path}:{line}: imports torch"
+
+
+WATCHING = [path for path in MODULES if room(path) == "watching"]
+
+
+@pytest.mark.parametrize("path", WATCHING, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_the_watch_needs_torch_and_the_standard_library_alone(path):
+    for line, target in imports(path):
+        if isinstance(target, str):
+            known = {"torch", *sys.stdlib_module_names}
+            assert target.split(".")[0] in known, f"{path}:{line}: {target}"
+            assert target.split(".")[0] != "torch" or path.stem != "findings", f"{path}:{line}"
+        else:
+            assert room(target) == "watching", f"{path}:{line}: {target}"
 
 
 @pytest.mark.parametrize("path", sorted(catalog.FIXES.glob("*.py")), ids=lambda path: path.stem)
