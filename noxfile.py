@@ -160,6 +160,13 @@ def texts(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.texts", *session.posargs)
 
 
+@nox.session(python=NEWEST.interpreter())
+def watch(session: nox.Session) -> None:
+    """Write docs/watch.md: which failures the watch names, and its findings in controls."""
+    install_for_device(session)
+    session.run("python", "-m", "tests.trials.watching")
+
+
 @nox.session(name="next-release", python=NEWEST.interpreter())
 def next_release(session: nox.Session) -> None:
     """Test the harness in a clone whose torches.toml lists two more releases."""
