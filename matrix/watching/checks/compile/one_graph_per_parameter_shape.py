@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from .shared import Recompiled
+
+
+class OneGraphPerParameterShape(Recompiled):
+    change = "Pass parameter.detach() to the compiled function"
+    pattern = r"tensor '(\w+)' size mismatch .*on a parameter"
+    message = "{0}() was compiled again {1} times because the parameter {2} had another shape"
