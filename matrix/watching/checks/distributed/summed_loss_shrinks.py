@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ...check import Check
+from ...events import Backward, node_name
+
+SUM = 2  # reduction="sum" in the nodes of losses
+
+
+class SummedLossShrinks(Check):
+    level = "warning"
+    change = "Multiply the loss by the number of ranks before backward(), or divide it by its rows"
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self._ranks = 1
+
+    def ddp_made(self, ddp: Any) -> str | None:
+        self._ranks = torch.distributed.get_world_size(ddp.process_group)
+        return None
+
+    def before_backward(self, backward: Backward) -> str | None:
+        if self._ranks < 2 or len(backward.tensors) != 1 or not backward.nodes:
+            return None
+        node = backward.nodes[0]
+        if backward.scaled:
+            node = node.next_functions[0][0]
+        summed = getattr(node, "_saved_reduction", None) == SUM
+        if node_name(node) == "SumBackward":  # of a loss that nothing has divided
+            summed = not any(backward.named("DivBackward", "MeanBackward"))
+        if summed:
+            return f"the loss is a sum, but the gradient is averaged over {self._ranks} ranks"
+        return None
