@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from ...check import Check
+from ...events import Function
+from ..loss.shared import are_probabilities, can_be_probabilities, origin, range_and_sums
+
+
+class GumbelSoftmaxOfProbabilities(Check):
+    level = "error"
+    change = "Pass the logits to gumbel_softmax(), or the logarithm of the probabilities"
+
+    def function(self, function: Function) -> str | None:
+        of = function.arguments
+        if function.name == "gumbel_softmax" and can_be_probabilities(of["logits"], of["dim"]):
+            if origin(of["logits"]) == "SoftmaxBackward":
+                return "gumbel_softmax() gets the result of a softmax"
+            self.ask(range_and_sums(of["logits"], of["dim"]), self._judge)
+        return None
+
+    def _judge(self, numbers: list[float]) -> str | None:
+        if are_probabilities(numbers):
+            return "gumbel_softmax() gets logits that are from 0 to 1 and add up to 1"
+        return None
