@@ -25,6 +25,7 @@ class Check:
 
     level: ClassVar[str] = "warning"  # "error", "warning" or "note"
     change: ClassVar[str] = ""  # what to write instead, in one sentence
+    since: ClassVar[str] = ""  # the first torch that shows the check what it needs; "" for all
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -1,10 +1,12 @@
 """Every check finds its reproducer while it fails, and nothing in its control."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from matrix import catalog
 from tests.forked import Job, can_fork, run_all
@@ -55,6 +57,9 @@ def test_a_check_finds_its_failure(reproducer, device, watched):
     torch, found = outcome(watched, reproducer, "reproduce", device)
     if reproducer.expects(device, torch) != "reproduced":
         pytest.skip(f"torch {torch} does not have this failure")
+    since = re.search(r'^    since = "(.+?)"', (CHECKS / f"{reproducer.id}.py").read_text(), re.M)
+    if since and Version(torch.partition("+")[0]) < Version(since[1]):
+        pytest.skip(f"torch before {since[1]} does not show this to the check")
     own = [finding for finding in found if finding["id"] == reproducer.id]
     assert own, found
     assert all(finding["file"].endswith(f"{reproducer.id}.py") for finding in own), own
