@@ -233,7 +233,7 @@ def test_exec_without_a_program_is_wrong_usage():
 def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
     ran = []
     ended = execution.Ended(0, [], interrupted=False)
-    monkeypatch.setattr(execution, "run", lambda command, _: ran.append(command) or ended)
+    monkeypatch.setattr(execution, "run", lambda command, *_: ran.append(command) or ended)
     arguments = ["python", "train.py", "--json", "x", "--torch", "y", "--help", "--"]
     assert call("exec", *arguments).exit_code == 0
     assert call("exec", "--", *arguments).exit_code == 0
@@ -241,7 +241,7 @@ def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
 
 
 def test_exec_writes_the_json_of_explain(tmp_path, monkeypatch):
-    def run(command, reproducers):
+    def run(command, reproducers, environment):
         scans = [answering.explaining.scan(UNSCALED, reproducers)]
         return execution.Ended(3, scans, interrupted=False)
 
