@@ -28,12 +28,17 @@ def said(lines):
     source = lines.splitlines(keepends=True)
     # torch.jit.script reads the lines from this cache.
     linecache.cache["train.py"] = (len(lines), None, source, "train.py")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            exec(compile(lines, "train.py", "exec"), {"__name__": "__main__", "torch": torch})
-        except Exception:
-            text = traceback.format_exc()
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)  # another test may have raised a warning that torch raises once
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                exec(compile(lines, "train.py", "exec"), {"__name__": "__main__", "torch": torch})
+            except Exception:
+                text = traceback.format_exc()
+    finally:
+        torch.set_warn_always(before)
     return "".join(f"{one.category.__name__}: {one.message}\n" for one in caught) + text
 
 
