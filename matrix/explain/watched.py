@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from ..catalog import PACKAGE, Reproducer
@@ -38,12 +37,7 @@ class Watched:
     def __enter__(self) -> Watched:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._folder.cleanup()
 
     def environment(self) -> dict[str, str]:

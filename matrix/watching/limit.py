@@ -6,7 +6,6 @@ import ctypes
 import os
 import threading
 import time
-from types import TracebackType
 
 SECONDS = 5.0
 
@@ -38,12 +37,7 @@ class Limit:
         self._target, self._fired = threading.get_ident(), False
         self._deadline = time.monotonic() + self.seconds
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._lock:
             self._deadline = None
         if self._fired and kind is not TookTooLong:

@@ -11,7 +11,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, TextIO
 
 import torch
@@ -85,12 +85,7 @@ class Run:
     def __enter__(self) -> Run:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def listens(self) -> bool:

@@ -1,7 +1,5 @@
 """Checks are told about functions of tensors and distributions, and torch is restored."""
 
-import io
-
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -10,24 +8,14 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from matrix.watching import hooks  # noqa: E402
-from matrix.watching.check import EVENTS, Check  # noqa: E402
-from matrix.watching.run import ASKED, Run  # noqa: E402
+from matrix.watching.check import Check  # noqa: E402
+from matrix.watching.run import ASKED  # noqa: E402
+from tests.watching.shared import with_check  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch):
     monkeypatch.setattr(hooks, "_compiles", False)  # by an earlier test of this process
-
-
-def with_check(check):
-    """A run with this check only."""
-    run = Run(checks=[], stream=io.StringIO())
-    made = check(run)
-    run._names[id(made)] = "family/name"
-    for event in EVENTS:
-        if getattr(check, event) is not getattr(Check, event):
-            run._handlers[event].append((made, getattr(made, event)))
-    return run
 
 
 def test_functions_of_tensors_and_distributions_are_told():

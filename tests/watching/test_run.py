@@ -15,9 +15,10 @@ from torch.nn import functional as F  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 from matrix.watching import hooks, limit  # noqa: E402
-from matrix.watching.check import EVENTS, Check  # noqa: E402
+from matrix.watching.check import Check  # noqa: E402
 from matrix.watching.facts import Gradients  # noqa: E402
 from matrix.watching.run import Run, watch  # noqa: E402
+from tests.watching.shared import with_check  # noqa: E402
 
 STEPS = 20
 
@@ -270,17 +271,6 @@ def test_a_stopped_watch_leaves_torch_as_it_was():
         assert state_of_torch() != before
         mlp()
     assert state_of_torch() == before
-
-
-def with_check(check, **options):
-    """A run with this check only."""
-    run = Run(checks=[], stream=io.StringIO(), **options)
-    made = check(run)
-    run._names[id(made)] = "family/name"
-    for event in EVENTS:
-        if getattr(check, event) is not getattr(Check, event):
-            run._handlers[event].append((made, getattr(made, event)))
-    return run
 
 
 def train(steps=6):

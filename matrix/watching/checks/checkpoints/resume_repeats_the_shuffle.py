@@ -4,18 +4,17 @@ from typing import Any
 
 import torch
 
-from ...check import Check
 from ...events import Batches
+from ..shared import Resumed
 
 
-class ResumeRepeatsTheShuffle(Check):
+class ResumeRepeatsTheShuffle(Resumed):
     level = "note"
     change = "Save torch.get_rng_state() too, and restore it when the run resumes"
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
         self._seed: Any = None  # set in this program, and not followed by a restored state
-        self._resumed = False
 
     def seeded(self, seed: Any) -> str | None:
         self._seed = seed
@@ -25,17 +24,11 @@ class ResumeRepeatsTheShuffle(Check):
         self._seed = None
         return None
 
-    def optimizer_loaded(
-        self, optimizer: torch.optim.Optimizer, state: Any, before: Any
-    ) -> str | None:
-        self._resumed = bool(state.get("state"))
-        return None
-
     def loader_started(self, batches: Batches) -> str | None:
         sampler = batches.loader.sampler
         if not isinstance(sampler, torch.utils.data.RandomSampler) or sampler.generator is not None:
             return None
-        resumed, self._resumed = self._resumed, False  # the first shuffle after the resume
+        resumed, self.resumed = self.resumed, False  # the first shuffle after the resume
         if resumed and self._seed is not None:
             return f"the run was resumed with the seed {self._seed}, and without its random state"
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ...check import Check
 from ...events import Backward, node_name
 
 SHAPES = {
@@ -68,10 +69,17 @@ def can_be_probabilities(value: Any, dim: int = -1) -> bool:
     )
 
 
-def leaf_loss(backward: Backward) -> torch.Tensor | None:
-    """The loss, if it is a single number that no operation has computed."""
-    if len(backward.tensors) == 1:
-        (loss,) = backward.tensors
-        if loss.numel() == 1 and loss.grad_fn is None and loss.requires_grad:
-            return loss
-    return None
+class NewTensor(Check):
+    """backward() of a single number that no operation has computed. A base class."""
+
+    def before_backward(self, backward: Backward) -> str | None:
+        if len(backward.tensors) == 1:
+            (loss,) = backward.tensors
+            if loss.numel() == 1 and loss.grad_fn is None and loss.requires_grad:
+                if not self.run.facts.optimizers_of([loss]):
+                    self.ask(loss, self.judge)
+        return None
+
+    def judge(self, value: float) -> str | None:
+        """What is wrong with a loss of this value."""
+        raise NotImplementedError

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from ...check import Check
 from ...events import Call
+from .shared import is_stray
 
 
 class LayersInAListNeverTrain(Check):
@@ -9,11 +10,7 @@ class LayersInAListNeverTrain(Check):
     change = "Use nn.ModuleList, nn.ModuleDict or nn.Sequential"
 
     def called(self, call: Call) -> str | None:
-        if not call.parents or not call.grad:
-            return None
-        if not any(p.requires_grad for p in call.module.parameters(recurse=False)):
-            return None
-        if any(call.module is each for each in call.parents[0].modules()):
+        if not is_stray(call):
             return None
         for parent in call.parents:
             for key, value in vars(parent).items():

@@ -1,29 +1,17 @@
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from ...check import Check
 from ...events import Batches
+from ..shared import Resumed
 
 
-class ResumedRunRepeatsTheFirstEpoch(Check):
+class ResumedRunRepeatsTheFirstEpoch(Resumed):
     level = "warning"
     change = "Save generator.get_state() too, and restore it when the run resumes"
 
-    def __init__(self, run: Any) -> None:
-        super().__init__(run)
-        self._resumed = False
-
-    def optimizer_loaded(
-        self, optimizer: torch.optim.Optimizer, state: Any, before: Any
-    ) -> str | None:
-        self._resumed = bool(state.get("state"))
-        return None
-
     def loader_started(self, batches: Batches) -> str | None:
-        if not self._resumed:
+        if not self.resumed:
             return None
         sampler = batches.loader.sampler
         generator = getattr(sampler, "generator", None)

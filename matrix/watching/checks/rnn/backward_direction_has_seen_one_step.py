@@ -6,7 +6,7 @@ from torch import nn
 
 from ...check import Check
 from ...events import Call, node_name
-from .shared import source
+from .shared import takes_last
 
 
 class BackwardDirectionHasSeenOneStep(Check):
@@ -30,10 +30,7 @@ class BackwardDirectionHasSeenOneStep(Check):
                 break
             if node_name(node) == "SelectBackward":
                 for output_node, dim, count in self._outputs:
-                    index = int(node._saved_index)
-                    index = index - 2**64 if index >= 2**63 else index
-                    same = node._saved_dim in (dim, dim - 3) and index in (-1, count - 1)
-                    if same and count > 1 and source(node) is output_node:
+                    if count > 1 and takes_last(node, output_node, dim, count):
                         name = self.run.facts.name_of(call.module)
                         return f"{name} gets the last step, the first of the backward direction"
             node = node.next_functions[0][0]

@@ -8,7 +8,7 @@ from torch import nn
 
 from ...check import Check
 from ...events import Call, node_name
-from .shared import source
+from .shared import takes_last
 
 
 class LastStepIsPadding(Check):
@@ -31,11 +31,8 @@ class LastStepIsPadding(Check):
                 self._outputs.append((node, dim, call.output[0].shape[dim]))
         node = getattr(call.input, "grad_fn", None)
         if node is not None and node_name(node) == "SelectBackward" and self._padded is not None:
-            index = int(node._saved_index)
-            index = index - 2**64 if index >= 2**63 else index
             for output, dim, count in self._outputs:
-                last = node._saved_dim in (dim, dim - 3) and index in (-1, count - 1)
-                if last and source(node) is output:
+                if takes_last(node, output, dim, count):
                     name = self.run.facts.name_of(module)
                     self.ask(self._padded, partial(_judge, name))
                     self._padded = None

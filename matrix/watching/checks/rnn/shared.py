@@ -42,6 +42,34 @@ class BatchFirst(Check):
         return bool(module.batch_first)
 
 
+class InputGradient(Check):
+    """A gradient with respect to the input while a model is in training mode. A base class."""
+
+    def differentiated(self, outputs: Any, inputs: Any, create_graph: bool) -> str | None:
+        models = [model for model in self.run.facts.models() if model.training]
+        held = {id(p) for model in models for p in model.parameters()}
+        if create_graph or any(id(each) in held for each in inputs) or not inputs:
+            return None
+        for model in models:
+            for part in model.modules():
+                message = self.judge(part) if part.training else None
+                if message:
+                    return message
+        return None
+
+    def judge(self, part: torch.nn.Module) -> str | None:
+        """What is wrong with a part that is in training mode."""
+        raise NotImplementedError
+
+
+def takes_last(select: Any, output: Any, dim: int, count: int) -> bool:
+    """True if a SelectBackward node takes the last of the `count` steps of the output's node."""
+    index = int(select._saved_index)
+    index = index - 2**64 if index >= 2**63 else index
+    last = select._saved_dim in (dim, dim - 3) and index in (-1, count - 1)
+    return last and source(select) is output
+
+
 def source(select: Any) -> Any:
     """The node of the tensor that a step was selected from: old releases also slice."""
     node = select.next_functions[0][0]
