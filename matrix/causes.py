@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 
 from . import catalog, checked, toml
 from .catalog import Reproducer
@@ -25,6 +26,14 @@ MESSAGES = Path(__file__).with_name("messages")
 TRAINING = "training.toml"  # the first file that is read
 GENERAL = "python.toml"
 NAMES = Path(__file__).with_name("messages.txt")  # every name that has ever had a page
+
+
+def _tables(value: object) -> str | None:
+    return None if isinstance(value, list) and value else "is not a list of causes"
+
+
+def _is_true(value: object) -> str | None:
+    return None if value is True else "is not true"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +47,12 @@ class Cause:
     requires: str = key(specifier, default="")  # the releases on which `wrong` raises the message
     supports: str = key(string, default="")  # a regex for texts that speak for this cause
     excludes: str = key(string, default="")  # a regex for texts that speak against this cause
+    # neither the message nor what `supports` matches proves this cause; other causes have them too
+    likely: bool = key(_is_true, default=False)
     line: int  # the line number in the file
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in checked.keys(Cause)}
-
-
-def _tables(value: object) -> str | None:
-    return None if isinstance(value, list) and value else "is not a list of causes"
-
-
-def _is_true(value: object) -> str | None:
-    return None if value is True else "is not true"
 
 
 def _is_name(value: object) -> str | None:
@@ -200,7 +203,7 @@ def _read(path: Path) -> tuple[list[Group], list[str]]:
         for cause, line in zip(raw_causes, chain(place.causes, repeat(place.line))):
             if sentences := checked.sentences(Cause, cause):
                 wrong += [(line, sentence) for sentence in sentences]
-            elif unfilled := [name for name, text in cause.items() if catalog.FILL_IN in text]:
+            elif unfilled := [name for name, text in cause.items() if catalog.FILL_IN in str(text)]:
                 wrong.append((line, f"not filled in: {', '.join(unfilled)}"))
             else:
                 causes.append(Cause(**cause, line=line))

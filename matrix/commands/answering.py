@@ -69,7 +69,8 @@ def explain(what: str | None, version: str | None, everything: bool, as_json: bo
 
     Each answer has title, page (its address on the site), was_raised (true if a run of this project
     raised the message), matched, line, ids, causes and reproducers. Each cause has cause, check,
-    see, source, supports and excludes (patterns of texts), wrong and right (lines that raise the
+    see, source, supports and excludes (patterns of texts), likely (true if neither the message nor
+    the text that `supports` matches proves this cause), wrong and right (lines that raise the
     message, and the same lines without the cause), requires (the torch that these lines need) and
     named_by. Each reproducer has id, title, kind, wrong, right, right_requires (the torch that the
     right lines need), fix, use (the lines that call the fix), choice (whether to prefer the right

@@ -176,8 +176,11 @@ class Answer:
 
     @property
     def is_sure(self) -> bool:
-        """True if there is only one cause, or if the text points to the first."""
-        return len(self.causes) <= 1 or self.causes[0].cause in self.named
+        """True if the text shows the cause, and False if it only makes the first cause likely."""
+        if not self.causes:
+            return True
+        first = self.causes[0]
+        return not first.likely and (len(self.causes) == 1 or first.cause in self.named)
 
 
 @dataclass

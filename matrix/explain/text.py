@@ -171,8 +171,8 @@ def causes(
             "first:"
         )
     elif len(ordered) == 1:
-        heading = "Check this cause:"
-    elif ordered[0].cause in answer.named:
+        heading = "This cause is likely:" if ordered[0].likely else "Check this cause:"
+    elif ordered[0].cause in answer.named and not ordered[0].likely:
         heading = "Check these causes. The text points to the first:"
     else:
         heading = "The text alone does not show the cause. Check these, most likely first:"
@@ -180,7 +180,8 @@ def causes(
     for position, cause in enumerate(ordered, 1):
         lines = ["", f" {position}. {cause.cause}", f"    {cause.check}"]
         if cause.cause in answer.named:
-            lines.append(f"    the text points to this cause: {answer.named[cause.cause]}")
+            how = "makes this cause likely" if cause.likely else "points to this cause"
+            lines.append(f"    the text {how}: {answer.named[cause.cause]}")
         if cause.see in by_id and everything:
             lines += _everything_of(by_id[cause.see], answer.matched, measured, version)
         elif cause.see in by_id:

@@ -372,7 +372,8 @@ function showAnswers(text, data, where) {
       const list = element("ol");
       for (const cause of answer.causes) {
         const item = element("li", "", element("b", "", ...marked(cause.cause)), element("p", "Check: ", ...marked(cause.check)));
-        if (answer.named[cause.cause]) item.append(element("p", "The text points to this cause: ", element("code", answer.named[cause.cause])));
+        const how = cause.likely ? "makes this cause likely" : "points to this cause";
+        if (answer.named[cause.cause]) item.append(element("p", `The text ${how}: `, element("code", answer.named[cause.cause])));
         if (cause.see) item.append(about(cause.see));
         const needs = cause.requires ? ` (torch ${cause.requires})` : "";
         for (const [name, lines] of [[`Wrong${needs}`, cause.wrong], ["Right", cause.right]]) {
@@ -388,8 +389,9 @@ function showAnswers(text, data, where) {
       const all = element("a", "A page of all its causes");
       all.href = answer.page;
       if (!answer.raised) box.append(element("p", "No run here has raised this message."));
-      const pointed = answer.named[answer.causes[0].cause];
-      const heading = answer.causes.length === 1 ? "Check this cause:"
+      const { cause, likely } = answer.causes[0];
+      const pointed = !likely && answer.named[cause];
+      const heading = answer.causes.length === 1 ? (likely ? "This cause is likely:" : "Check this cause:")
         : pointed ? "Check these causes. The text points to the first:"
         : "The text alone does not show the cause. Check these, most likely first:";
       box.append(element("p", heading), list, element("p", "", all));

@@ -174,6 +174,7 @@ CAUSE_KEYS = {
     "source",
     "supports",
     "excludes",
+    "likely",
     "wrong",
     "right",
     "requires",

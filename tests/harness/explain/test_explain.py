@@ -308,6 +308,16 @@ def test_the_text_ranks_the_causes(monkeypatch):
     assert order(f"{error}\nUnsupported operand 149") == (["second", "third", "first"], {})
 
 
+def test_a_likely_cause_comes_first_but_is_not_sure(monkeypatch):
+    text = "RuntimeError: some trouble\noutput 0 of ReluBackward0"
+    for likely in (False, True):
+        listed = cause_of("first", supports="ReluBackward\\d", likely=likely), cause_of("second")
+        for its in (listed, listed[:1]):
+            answer = answer_of(monkeypatch, text, *reversed(its), texts=("some trouble",))
+            assert answer.causes[0].cause == "first"
+            assert answer.is_sure is not likely
+
+
 def test_a_reading_of_the_numbers_speaks_for_a_cause(monkeypatch):
     text, _ = READ[0]
     listed = cause_of("first"), cause_of("second", supports="fragmentation: PyTorch")

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from matrix import catalog
+from matrix.causes import Cause
 from matrix.explain import text
 from matrix.explain.explain import Answer
 from tests.harness.helpers import plant
@@ -192,3 +193,22 @@ def test_an_upgrade_is_a_fix_without_a_file(root):
 def test_right_lines_may_be_all_there_is_to_do(root):
     plant(root, "amp/two", "def reproduce(device):\n    return 1\n", fix=None, right='"x = 1"')
     assert text.fix(catalog.load(root)[0]) == "write the lines under `right`"
+
+
+@pytest.mark.parametrize(
+    ("likely", "listed", "heading"),
+    [
+        (False, 1, "Check this cause:"),
+        (True, 1, "This cause is likely:"),
+        (False, 2, "Check these causes. The text points to the first:"),
+        (True, 2, "The text alone does not show the cause. Check these, most likely first:"),
+    ],
+)
+def test_a_likely_cause_is_not_said_to_be_the_cause(likely, listed, heading, measured):
+    first = Cause(cause="first", check="look", likely=likely, line=1)
+    every = [first, Cause(cause="second", check="look", line=2)][:listed]
+    answer = Answer("boom", [], every, "boom", named={"first": "bang"})
+    shown = text.causes(answer, measured, None)
+    assert shown[1] == heading
+    how = "makes this cause likely" if likely else "points to this cause"
+    assert f"    the text {how}: bang" in shown
