@@ -289,10 +289,15 @@ def peers(session: nox.Session, group: str) -> None:
 
 @nox.session(python=NEWEST.interpreter())
 def hosts(session: nox.Session) -> None:
-    """Use the fixes inside released trainers; writes docs/hosts.md: `nox -s hosts -- captum`."""
+    """Use the fixes and the watch inside released trainers; writes docs/hosts.md.
+
+    `nox -s hosts -- captum` uses the fixes inside the named trainers only.
+    """
     install(session, NEWEST, backend="cpu")
     session.install("-r", "tests/trials/hosts/requirements.txt")
     session.run("python", "-m", "tests.trials.hosts", *session.posargs)
+    if not session.posargs:
+        session.run("python", "-m", "pytest", "tests/watching/test_hosts.py")
 
 
 @nox.session

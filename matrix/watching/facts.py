@@ -87,7 +87,8 @@ class Facts(Check):
                 yield optimizer
 
     def of(self, optimizer: torch.optim.Optimizer) -> Gradients:
-        """The gradients of the optimizer."""
+        """The gradients of the optimizer, or of the optimizer that it wraps."""
+        optimizer = unwrapped(optimizer)
         known = self.gradients.get(id(optimizer))
         if known is None or known.optimizer() is not optimizer:
             known = self.gradients[id(optimizer)] = Gradients(optimizer)
@@ -200,6 +201,13 @@ class Facts(Check):
                 self._names.setdefault(id(module), name)
                 for key, parameter in module.named_parameters(recurse=False):
                     self._names.setdefault(id(parameter), f"{name}.{key}" if name else key)
+
+
+def unwrapped(optimizer: Any) -> Any:
+    """The optimizer that Lightning or accelerate has wrapped, or the optimizer itself."""
+    while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):
+        optimizer = inner
+    return optimizer
 
 
 def parameters(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:

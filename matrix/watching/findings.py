@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import linecache
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO, Tuple  # noqa: UP035
 
 LEVELS = ("error", "warning", "note")
+IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")  # as in `scan`
 Key = Tuple[str, str, int]  # noqa: UP006  (Python 3.8 cannot evaluate tuple[...])
 
 
@@ -34,6 +37,15 @@ class Finding:
     @property
     def key(self) -> Key:
         return self.id, self.file, self.line
+
+    @property
+    def is_silenced(self) -> bool:
+        """True if a comment on the line of the program names the id, its family, or nothing."""
+        comment = IGNORE.search(linecache.getline(self.file, self.line)) if self.line else None
+        if comment is None:
+            return False
+        names = re.split(r"[\s,]+", comment[1].strip()) if comment[1] else []
+        return comment[1] is None or bool({self.id, self.id.partition("/")[0]} & set(names))
 
     def text(self) -> str:
         place = f"{_short(self.file)}:{self.line}: " if self.file else ""
@@ -59,6 +71,8 @@ class Findings:
         known = self._by_key.get(finding.key)
         if known:
             known.count += 1
+            return
+        if finding.is_silenced:
             return
         self._by_key[finding.key] = finding
         self.save()

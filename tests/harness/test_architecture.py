@@ -79,6 +79,11 @@ def test_only_the_worker_imports_torch_and_no_module_names_its_own_package(path)
         assert top != "torch" or inside, f"{path}:{line}: imports torch"
 
 
+HOSTS = {
+    "pytest": ["pytest"],
+    "lightning": ["lightning", "pytorch_lightning"],
+    "transformers": ["transformers"],
+}
 WATCHING = [path for path in MODULES if room(path) == "watching"]
 
 
@@ -86,7 +91,7 @@ WATCHING = [path for path in MODULES if room(path) == "watching"]
 def test_the_watch_needs_torch_and_the_standard_library_alone(path):
     for line, target in imports(path):
         if isinstance(target, str):
-            known = {"torch", *sys.stdlib_module_names}
+            known = {"torch", *sys.stdlib_module_names, *HOSTS.get(path.stem, ())}
             assert target.split(".")[0] in known, f"{path}:{line}: {target}"
             assert target.split(".")[0] != "torch" or path.stem != "findings", f"{path}:{line}"
         else:

@@ -20,10 +20,16 @@ class AutocastBlockKeepsOldWeights(Check):
         return None
 
     def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
-        on = torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
-        if not on or not torch.is_autocast_cache_enabled():
+        if not _is_on() or not torch.is_autocast_cache_enabled():
             return None
         self._steps += 1
         if self._steps == 2:
             return "a second step in one autocast block, which keeps casts of the old weights"
         return None
+
+
+def _is_on() -> bool:
+    try:
+        return any(map(torch.is_autocast_enabled, ("cpu", "cuda")))
+    except TypeError:  # before torch 2.4
+        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()

@@ -20,17 +20,27 @@ class LastWindowIsDropped(Check):
         super().__init__(run)
         self._stepped: dict[int, tuple[Gradients, tuple[str, int]]] = {}  # and the last step's line
         self._ended: set[int] = set()  # optimizers with gradients at the end of a loader
+        self._started = False  # a loader has started, and no backward() has followed
 
     def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         self._stepped[id(optimizer)] = self.run.facts.of(optimizer), self.run.place()
         self._ended.discard(id(optimizer))
         return None
 
+    def loader_started(self, batches: Batches) -> str | None:
+        self._started = True
+        return None
+
     def loader_ended(self, batches: Batches) -> str | None:
-        self._ended = {key for key, (gradients, _) in self._stepped.items() if _left(gradients)}
+        if not self._started:  # otherwise an evaluation
+            self._ended = {key for key, (gradients, _) in self._stepped.items() if _left(gradients)}
+        self._started = False
         return None
 
     def before_backward(self, backward: Backward) -> str | None:
+        if not self._started:  # a loader that reads ahead ends before its last batches are used
+            return None
+        self._started = False
         ended, self._ended = self._ended, set()  # no step has followed the end of the loader
         for key in ended:
             if _left(self._stepped[key][0]):

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from ...check import Check
+from ...facts import unwrapped
 
 
 class ResumeWithoutSchedulerState(Check):
@@ -30,7 +31,7 @@ class ResumeWithoutSchedulerState(Check):
         return None
 
     def before_schedule(self, scheduler: Any, metric: Any) -> str | None:
-        loaded = self._loaded.pop(id(scheduler.optimizer), None)
+        loaded = self._loaded.pop(id(unwrapped(scheduler.optimizer)), None)
         fresh = getattr(scheduler, "base_lrs", None) and scheduler.last_epoch == 0
         if not fresh or loaded != _rates(scheduler.optimizer):
             return None

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from ...check import Check
 from ...events import Function
+from .shared import origin
+
+CASTS = {"ToCopyBackward"}  # autocast ends in float32
 
 
 class SoftmaxBeforeCrossEntropy(Check):
@@ -9,7 +12,8 @@ class SoftmaxBeforeCrossEntropy(Check):
     change = "Pass the logits to cross_entropy(), which applies log_softmax() itself"
 
     def function(self, function: Function) -> str | None:
-        node = getattr(function.arguments.get("input"), "grad_fn", None)
-        if function.name == "cross_entropy" and node and node.name().startswith("SoftmaxBackward"):
+        if function.name != "cross_entropy":
+            return None
+        if origin(function.arguments.get("input"), CASTS) == "SoftmaxBackward":
             return "cross_entropy() gets the result of a softmax"
         return None

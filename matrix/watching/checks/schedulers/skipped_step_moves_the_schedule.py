@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...check import Check
+from ...facts import unwrapped
 
 
 class SkippedStepMovesTheSchedule(Check):
@@ -18,6 +19,6 @@ class SkippedStepMovesTheSchedule(Check):
         return None
 
     def before_schedule(self, scheduler: Any, metric: Any) -> str | None:
-        if id(scheduler.optimizer) in self._skipped:
+        if id(unwrapped(scheduler.optimizer)) in self._skipped:
             return "the scheduler steps although GradScaler has skipped the step of the optimizer"
         return None

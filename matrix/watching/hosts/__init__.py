@@ -1,0 +1,1 @@
+"""The watch inside pytest, Lightning and transformers."""
