@@ -21,5 +21,6 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
         )
         if code.full(call.func) == "torch.amp.GradScaler" and plain and not on_cuda:
             yield Hit(
-                call, f"{source(call)} is a CUDA scaler: on any other device, it does nothing"
+                call,
+                f"{source(call)} creates a scaler for CUDA, which does nothing on any other device",
             )

@@ -50,8 +50,8 @@ def _saves_numpy(code: Code) -> Iterator[Hit]:
         if value is not None and not in_a_test(code, call) and not _loads_all_types(code):
             yield Hit(
                 call,
-                f"torch.load() loads only tensors and plain types, but {source(value, 40)} is of "
-                "NumPy",
+                f"torch.load() loads only tensors and plain types, but {source(value, 40)} is a "
+                "NumPy value",
             )
 
 
@@ -94,7 +94,7 @@ def _other_object(code: Code, load: ast.Call) -> str | None:
         return None
     name = path(statement.targets[0])
     if name and _is_a_module(code, statement, name):
-        return f"{name} is an entire module"
+        return f"{name} is a whole model"
     if name and (saved := _other_value(code, statement, name)):
         return f"the file also contains {saved}"
     return None

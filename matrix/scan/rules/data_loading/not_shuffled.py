@@ -43,7 +43,7 @@ def not_shuffled(code: Code) -> Iterator[Hit]:
             continue
         if is_fragment(code) or not _is_drawn(code, argument(call, 0, "dataset")):
             found.add((code.function(call), name))
-            yield Hit(call, f"{name} gives the rows in the same order in every epoch")
+            yield Hit(call, f"{name} yields the rows in the same order in every epoch")
 
 
 def _are_mixed(code: Code) -> bool:

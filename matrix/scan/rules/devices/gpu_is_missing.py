@@ -20,7 +20,7 @@ def gpu_is_missing(code: Code) -> Iterator[Hit]:
         for call in code.calls.get("to", ()):
             device = argument(call, 0, "device")
             if isinstance(device, ast.JoinedStr) and ast.unparse(device)[2:].startswith("cuda:"):
-                yield Hit(call, f"{source(call)} needs a GPU with this number")
+                yield Hit(call, f"{source(call)} fails if the machine has no GPU with this number")
         return
     yield from _hidden(code)
     if _falls_back(code):
@@ -41,8 +41,8 @@ def _hidden(code: Code) -> Iterator[Hit]:
         if first is not None and int(first[1]) > 0 and not is_dead(code, statement):
             yield Hit(
                 statement,
-                f"the first GPU that is visible has the number {first[1]}, so a machine with "
-                f"fewer than {int(first[1]) + 1} GPUs has none for this program",
+                f"the first visible GPU is GPU {first[1]}, so this program finds no GPU on a "
+                f"machine with fewer than {int(first[1]) + 1} GPUs",
             )
 
 

@@ -19,8 +19,8 @@ def forward_through_module(code: Code) -> Iterator[Hit]:
         if _is_trained(code, call):
             yield Hit(
                 call,
-                f"{source(call.func)}() bypasses DistributedDataParallel, so the ranks do not "
-                "share these gradients",
+                f"{source(call.func)}() bypasses DistributedDataParallel, so the gradients are not "
+                "averaged over the ranks",
             )
 
 

@@ -12,4 +12,4 @@ def local_rank_with_a_hyphen(code: Code) -> Iterator[Hit]:
         options = [constant(option) for option in call.args]
         only_old = "--local_rank" in options and "--local-rank" not in options
         if only_old and not code.calls.get("parse_known_args"):
-            yield Hit(call, "the launcher passes --local-rank, which this parser does not know")
+            yield Hit(call, "the launcher passes --local-rank, which this parser does not accept")

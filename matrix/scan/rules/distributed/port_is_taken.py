@@ -15,7 +15,7 @@ ADDRESS = re.compile(r"tcp://.+:[1-9]\d*$")
 def port_is_taken(code: Code) -> Iterator[Hit]:
     for node, port in _fixed_ports(code):
         if not in_a_test(code, node) and not is_dead(code, node):
-            yield Hit(node, f"each run takes the port {port}, so a second run cannot start")
+            yield Hit(node, f"each run uses port {port}, so two runs on one machine cannot overlap")
 
 
 def _fixed_ports(code: Code) -> Iterator[tuple[ast.AST, str]]:

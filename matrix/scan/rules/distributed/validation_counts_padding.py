@@ -32,7 +32,7 @@ def validation_counts_padding(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"the sampler repeats samples of {source(dataset)} until all ranks have the same "
+                f"the sampler repeats samples of {source(dataset)} to give each rank the same "
                 "number, so metrics count these samples twice",
             )
 

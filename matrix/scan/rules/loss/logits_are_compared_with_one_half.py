@@ -28,7 +28,9 @@ def logits_are_compared_with_one_half(code: Code) -> Iterator[Hit]:
 
 
 def _hit(node: ast.AST, score: ast.expr) -> Hit:
-    return Hit(node, f"{source(score)} is a logit: its sigmoid exceeds 0.5 if the logit exceeds 0")
+    return Hit(
+        node, f"{source(score)} is a logit, so its sigmoid exceeds 0.5 if the logit exceeds 0"
+    )
 
 
 def _compared(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -13,7 +13,7 @@ def batchnorm_momentum_of_tensorflow(code: Code) -> Iterator[Hit]:
         if 0.9 <= value < 1:  # with 1, only the newest batch counts
             yield Hit(
                 call,
-                "PyTorch's momentum is the weight of the newest batch: with "
+                "PyTorch's momentum is the weight of the newest batch, so with "
                 f"{source(momentum, 40)}, "
                 "the running statistics are almost the statistics of the last batch",
             )

@@ -31,7 +31,7 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                 if _may_have_parameters(code, item):
                     yield Hit(
                         product,
-                        f"{source(product)} repeats one {source(item, 40)}: all "
+                        f"{source(product)} repeats one {source(item, 40)}, so all "
                         f"{source(count, 20)} entries share its weights",
                         _as_comprehension(code, product, several, count),
                     )

@@ -23,8 +23,8 @@ def lambda_lr_returns_a_rate(code: Code) -> Iterator[Hit]:
             if any(_contains(code, returned, rate) for returned in _results(code, factor)):
                 yield Hit(
                     maker,
-                    f"{source(rate)} is already the rate of the optimizer, and LambdaLR multiplies "
-                    f"it by {source(rate)} again",
+                    f"{source(rate)} is already the optimizer's rate, and LambdaLR multiplies it by "
+                    f"a factor that contains {source(rate)}",
                 )
                 break
 

@@ -24,7 +24,10 @@ class AutocastBlockKeepsOldWeights(Check):
             return None
         self._steps += 1
         if self._steps == 2:
-            return "a second step in one autocast block, which keeps casts of the old weights"
+            return (
+                "this is the second step in one autocast block, which caches casts of the old "
+                "weights"
+            )
         return None
 
 

@@ -9,7 +9,7 @@ from ...check import Check
 from ...events import Backward, Batches
 from ...facts import Gradients
 
-LEFT = "the gradients of the last {} batches are left without a step"
+LEFT = "no step uses the gradients of the last {} batches"
 
 
 class LastWindowIsDropped(Check):

@@ -43,5 +43,7 @@ class PenaltyOfScaledGradients(Check):
             while inputs and inputs[0] is not None and node_name(inputs[0]) in SHAPES:
                 inputs = [each for each, _ in inputs[0].next_functions]
             if not scaled.isdisjoint(inputs):
-                return "the loss has a norm of gradients that are still multiplied by the scale"
+                return (
+                    "the loss contains a norm of gradients that are still multiplied by the scale"
+                )
         return None

@@ -65,5 +65,5 @@ class ArgmaxTermTrainsNothing(Check):
     def _judge(self, total: float) -> str | None:
         constant = total - self.value
         if abs(constant) > 1e-4 * abs(self.value):
-            return f"{constant:.3g} of the loss of {total:.3g} is a term that has no gradient"
+            return f"{constant:.3g} of the loss {total:.3g} comes from a term without a gradient"
         return None

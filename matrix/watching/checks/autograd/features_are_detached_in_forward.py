@@ -59,7 +59,10 @@ class FeaturesAreDetachedInForward(Check):
                 continue
             if any(p.grad is not None for p in after):
                 names = [self.run.facts.name_of(module) for module in modules]
-                return f"{names[1]} gets a detached output of {names[0]}, which has no gradient"
+                return (
+                    f"{names[1]} gets a detached output of {names[0]}, so {names[0]} has no "
+                    "gradient"
+                )
         return None
 
     def _is_trained(self, module: torch.nn.Module) -> bool:

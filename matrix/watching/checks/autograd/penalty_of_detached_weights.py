@@ -30,5 +30,7 @@ class PenaltyOfDetachedWeights(Check):
         if read and len(backward.tensors) == 1 and backward.nodes:
             root = backward.tensors[0].grad_fn
             if node_name(root) == "AddBackward" and (None, 0) in root.next_functions:
-                return f"state_dict() of {read} was read for the loss, and has no gradient"
+                return (
+                    f"a term of the loss has no gradient, perhaps a penalty on {read}.state_dict()"
+                )
         return None

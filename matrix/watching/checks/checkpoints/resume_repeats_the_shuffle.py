@@ -30,5 +30,5 @@ class ResumeRepeatsTheShuffle(Resumed):
             return None
         resumed, self.resumed = self.resumed, False  # the first shuffle after the resume
         if resumed and self._seed is not None:
-            return f"the run was resumed with the seed {self._seed}, and without its random state"
+            return f"the run was resumed with the seed {self._seed}, but without its random state"
         return None

@@ -7,4 +7,4 @@ class OneGraphPerParameterShape(Recompiled):
     since = "2.7"  # its log names the parameter
     change = "Pass parameter.detach() to the compiled function"
     pattern = r"tensor '(\w+)' size mismatch .*on a parameter"
-    message = "{0}() was compiled again {1} times because the parameter {2} had another shape"
+    message = "{0}() was recompiled {1} times because the parameter {2} had a different shape"

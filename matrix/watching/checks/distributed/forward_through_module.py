@@ -21,5 +21,8 @@ class ForwardThroughModule(Check):
 
     def called(self, call: Call) -> str | None:
         if call.module in self._wrapped and call.grad and call.module.training and not call.parents:
-            return "the module inside DistributedDataParallel is called, so gradients stay local"
+            return (
+                "the module inside DistributedDataParallel is called directly, so gradients stay "
+                "local"
+            )
         return None

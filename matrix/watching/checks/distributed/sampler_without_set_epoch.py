@@ -23,5 +23,5 @@ class SamplerWithoutSetEpoch(Check):
         known, epoch = self._epochs.get(id(sampler), (None, -1))
         self._epochs[id(sampler)] = sampler, sampler.epoch
         if known is sampler and sampler.shuffle and sampler.epoch == epoch:
-            return "DistributedSampler gives the same order as in the epoch before"
+            return "DistributedSampler yields the same order as in the previous epoch"
         return None

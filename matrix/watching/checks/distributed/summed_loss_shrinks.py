@@ -12,7 +12,9 @@ SUM = 2  # reduction="sum" in the nodes of losses
 
 class SummedLossShrinks(Check):
     level = "warning"
-    change = "Multiply the loss by the number of ranks before backward(), or divide it by its rows"
+    change = (
+        "Before backward(), multiply the loss by the number of ranks, or use the mean over the rows"
+    )
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)

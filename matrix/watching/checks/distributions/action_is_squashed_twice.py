@@ -26,7 +26,8 @@ class ActionIsSquashedTwice(Check):
             for before, after in self.squashed:
                 if after() is own and self.scored and self.scored() is before() is not None:
                     return (
-                        "tanh() gets an action that is already a tanh() of the value of log_prob()"
+                        "tanh() gets an action that is already the tanh() of the argument of "
+                        "log_prob()"
                     )
             self.squashed = [*self.squashed[-7:], (weakref.ref(own), weakref.ref(method.output))]
         return None

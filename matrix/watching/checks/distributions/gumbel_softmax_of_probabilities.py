@@ -19,5 +19,5 @@ class GumbelSoftmaxOfProbabilities(Check):
 
     def _judge(self, numbers: list[float]) -> str | None:
         if are_probabilities(numbers):
-            return "gumbel_softmax() gets logits that are from 0 to 1 and add up to 1"
+            return "gumbel_softmax() gets logits between 0 and 1 that add up to 1"
         return None

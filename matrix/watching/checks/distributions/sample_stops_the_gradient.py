@@ -36,8 +36,8 @@ class SampleStopsTheGradient(Check):
         self.leaves = []
         if not self.scored and any(id(leaf) in leaves for leaf in backward.leaves):
             return (
-                f"sample() of {self.drawn_from} passes no gradient, so the loss trains its"
-                " parameters through other terms only"
+                f"sample() of {self.drawn_from} passes no gradient to its parameters, so only"
+                " other terms of the loss train them"
             )
         return None
 

@@ -30,5 +30,5 @@ def _judge(classes: int, loss: float) -> str | None:
     """What was seen, if the first loss is far from that of a guess."""
     guess = math.log(classes)
     if loss > 2 * guess + 2:
-        return f"the first loss is {loss:.3g}, and log({classes}) is {guess:.3g}"
+        return f"the first loss is {loss:.3g}, far above log({classes}) = {guess:.3g}"
     return None

@@ -36,5 +36,7 @@ class AccuracyOfAColumn(Check):
 
     def _judge(self, value: float, shapes: str) -> str | None:
         if value and any(abs(value - each) < 1e-6 * each for each in self.results):
-            return f"{value:.3g} is the result of a comparison of all pairs, of shapes {shapes}"
+            return (
+                f"{value:.3g} comes from a comparison of shapes {shapes}, which compares all pairs"
+            )
         return None

@@ -12,5 +12,7 @@ class KlDivMeanDividesByTheClasses(Check):
         if function.name == "kl_div" and function.arguments["reduction"] == "mean":
             shape = tuple(function.arguments["input"].shape)
             if len(shape) > 1 and shape[0] and shape[-1] > 1:
-                return f"kl_div() with reduction='mean' divides by all numbers of shape {shape}"
+                return (
+                    f"kl_div() with reduction='mean' divides by the product of all sizes in {shape}"
+                )
         return None

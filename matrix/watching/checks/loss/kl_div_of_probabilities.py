@@ -22,5 +22,5 @@ class KlDivOfProbabilities(Check):
 
     def _judge(self, numbers: list[float]) -> str | None:
         if are_probabilities(numbers):
-            return "kl_div() gets log-probabilities that are from 0 to 1 and add up to 1"
+            return "kl_div() gets log-probabilities between 0 and 1 that add up to 1"
         return None

@@ -12,7 +12,10 @@ from ...run import Run
 
 class LossOfTheLastBatchOnly(Check):
     level = "error"
-    change = "Add up the loss of each batch times its rows, and divide by all rows"
+    change = (
+        "Weight the loss of each batch by its number of rows, and divide the sum by the total "
+        "number of rows"
+    )
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)

@@ -9,5 +9,7 @@ class MismatchZeroIsSilent(NewTensor):
 
     def judge(self, value: float) -> str | None:
         if value == 0:
-            return "the loss is a new tensor of 0 without a graph, so no parameter is trained"
+            return (
+                "the loss is a new tensor with the value 0 and no graph, so no parameter is trained"
+            )
         return None

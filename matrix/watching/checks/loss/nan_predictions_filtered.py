@@ -11,7 +11,7 @@ FILTERS = (*HIDING, "IndexBackward", "IndexSelectBackward", "MaskedSelectBackwar
 
 class NanPredictionsFiltered(NanGradient):
     change = "Filter the rows of the input before the model, not the predictions"
-    message = "the gradient of {} is NaN although the loss, of filtered predictions, is finite"
+    message = "the gradient of {} is NaN although the loss of the filtered predictions is finite"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)

@@ -19,5 +19,5 @@ class NllLossOfProbabilities(Check):
 
     def _judge(self, numbers: list[float]) -> str | None:
         if are_probabilities(numbers):
-            return "nll_loss() gets log-probabilities that are from 0 to 1 and add up to 1"
+            return "nll_loss() gets log-probabilities between 0 and 1 that add up to 1"
         return None

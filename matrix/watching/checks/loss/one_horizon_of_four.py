@@ -16,7 +16,7 @@ LOOKS = 6  # of which the last is at step 16 or later
 
 class OneHorizonOfFour(Check):
     level = "warning"
-    change = "Add its loss to the total, and raise an error if a loss has no weight of its name"
+    change = "Add its loss to the total, and raise an error if no weight has the name of a loss"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)

@@ -20,6 +20,7 @@ class PosWeightMeetsTheLastDimension(Check):
                     and shape[1] == shape[-1] == weight.numel() > 1
                 ):
                     return (
-                        f"{name} has a number per class, but weights the columns of shape {shape}"
+                        f"{name} has one value per class, but is applied to the last dimension of "
+                        f"{shape}"
                     )
         return None

@@ -13,5 +13,5 @@ class FunctionalDropoutInEvalMode(Check):
         if function.name == "dropout" and function.parents and not function.parents[-1].training:
             if arguments["training"] and arguments["p"]:
                 name = self.run.facts.name_of(function.parents[-1])
-                return f"F.dropout() drops out, although {name} is in eval mode"
+                return f"F.dropout() drops values, although {name} is in eval mode"
         return None

@@ -20,4 +20,4 @@ class LayerMadeInForward(Check):
                 if isinstance(value, (list, tuple, dict)) and any(call.module is e for e in held):
                     return None  # see layers_in_a_list_never_train
         kind, name = type(call.module).__name__, self.run.facts.name_of(call.parents[-1])
-        return f"forward() of {name} calls a {kind} that the model does not hold"
+        return f"forward() of {name} calls a {kind} that is not part of the model"

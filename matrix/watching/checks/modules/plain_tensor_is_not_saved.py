@@ -10,7 +10,7 @@ from ...check import Check
 
 class PlainTensorIsNotSaved(Check):
     level = "note"
-    change = "Use register_buffer(), or nn.Parameter"
+    change = "Register the tensor with register_buffer(), or make it an nn.Parameter"
 
     def state_read(self, module: nn.Module, state: Any) -> str | None:
         for part in module.modules():

@@ -16,5 +16,5 @@ class SoftmaxOverTheBatch(Check):
             and dim == 0
             and method.arguments["input"].dim() == 2
         ):
-            return f"{method.name}() normalizes over the batch, because dim=0"
+            return f"{method.name}() normalizes over the batch, because dim is 0"
         return None

@@ -13,5 +13,5 @@ class SoftmaxWithoutDim(Check):
             return None
         shape = tuple(function.arguments["input"].shape)
         if function.arguments["dim"] is None and len(shape) in (0, 1, 3):
-            return f"{function.name}() has no dim, so it uses the first dimension of {shape}"
+            return f"{function.name}() gets no dim, so it uses the first dimension of {shape}"
         return None

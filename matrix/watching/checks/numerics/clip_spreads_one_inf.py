@@ -44,5 +44,5 @@ class ClipSpreadsOneInf(Check):
     def _judge(self, _: float) -> str | None:
         norm, self.norm = self.norm, 0.0
         if math.isinf(norm):
-            return "the norm of the gradients was inf, so clip_grad_norm_() set finite ones to 0"
+            return "the gradient norm was inf, so clip_grad_norm_() set the finite gradients to 0"
         return None

@@ -9,7 +9,7 @@ from .shared import is_readable
 
 class OneBatchPoisonsBatchnorm(Check):
     level = "error"
-    change = "Skip a batch before the model is called if its input is not finite"
+    change = "If the input of a batch is not finite, skip the batch before you call the model"
 
     def called(self, call: Call) -> str | None:
         if isinstance(call.module, _BatchNorm):

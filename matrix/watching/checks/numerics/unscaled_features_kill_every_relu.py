@@ -43,7 +43,7 @@ class UnscaledFeaturesKillEveryRelu(Check):
         self.dead[name] = self.dead.get(name, 0) + 1 if largest <= 0 else 0
         if self.dead[name] == 2 and LARGE < self.largest < math.inf:
             return (
-                f"no ReLU at {name} is active for any of {rows} rows, with inputs as large as"
-                f" {self.largest:.3g}"
+                f"no unit of the ReLU at {name} is active for any of {rows} rows, and the inputs"
+                f" are as large as {self.largest:.3g}"
             )
         return None

@@ -14,5 +14,5 @@ class AdamForgetsWeightDecay(Check):
             return None
         for group in optimizer.param_groups:
             if group["weight_decay"] and not group.get("decoupled_weight_decay"):
-                return f"Adam scales its weight decay {group['weight_decay']:g} like a gradient"
+                return f"Adam scales the weight decay of {group['weight_decay']:g} like a gradient"
         return None

@@ -14,5 +14,5 @@ class MissingZeroGrad(Check):
     def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         trace = self.run.facts.of(optimizer).trace
         if re.search("[bB][^cms]*s[^cms]*[bB][^cms]*s[^cms]*[bB][^cms]*$", trace):
-            return "the gradients still contain those of the two steps before"
+            return "the gradients still contain those of the two previous steps"
         return None

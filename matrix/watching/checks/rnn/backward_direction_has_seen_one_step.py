@@ -32,7 +32,10 @@ class BackwardDirectionHasSeenOneStep(Check):
                 for output_node, dim, count in self._outputs:
                     if count > 1 and takes_last(node, output_node, dim, count):
                         name = self.run.facts.name_of(call.module)
-                        return f"{name} gets the last step, the first of the backward direction"
+                        return (
+                            f"{name} gets the last step, which is the first step of the backward "
+                            "direction"
+                        )
             node = node.next_functions[0][0]
         if not call.parents:
             self._outputs.clear()

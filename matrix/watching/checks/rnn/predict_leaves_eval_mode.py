@@ -33,7 +33,8 @@ class PredictLeavesEvalMode(Check):
         model = self._model() if self._model else None
         self._model = None
         if model is not None and any(p.grad is not None for p in model.parameters()):
-            return f"{self.run.facts.name_of(model)} trains in eval mode since the last prediction"
+            name = self.run.facts.name_of(model)
+            return f"{name} has been training in eval mode since the last prediction"
         return None
 
 

@@ -33,7 +33,7 @@ class BatchFirst(Check):
         rows = target.dim() == 1 or (target.dim() == 2 and target.shape[1] == 1)
         if rows and len(target) == first != second:
             return (
-                f"{self._name} takes the first dimension of ({first}, {second}, ...) for time, "
+                f"{self._name} treats the first dimension of ({first}, {second}, ...) as time, "
                 f"but the loss has {first} rows"
             )
         return None

@@ -7,11 +7,12 @@ from .shared import InputGradient
 
 class TrainModeSaliencyIsRandom(InputGradient):
     level = "warning"
-    change = "Call model.eval() before the saliency"
+    change = "Call model.eval() before you compute the saliency"
 
     def judge(self, part: nn.Module) -> str | None:
         drops = getattr(part, "dropout", 0.0) if isinstance(part, nn.RNNBase) else 0.0
         drops = part.p if isinstance(part, nn.modules.dropout._DropoutNd) else drops
         if not drops:
             return None
-        return f"{self.run.facts.name_of(part)} drops out during a gradient of the input"
+        name = self.run.facts.name_of(part)
+        return f"a gradient with respect to the input is computed while {name} drops values"

@@ -18,5 +18,5 @@ class PlateauTakesAccuracyForALoss(Check):
             return None
         call = linecache.getline(*self.run.place()).partition(".step(")[2]
         if re.search(SCORES, call, re.IGNORECASE) and "-" not in call and "loss" not in call:
-            return "the plateau is that of a score that should rise, and mode is 'min'"
+            return "the metric is a score that should rise, but mode is 'min'"
         return None

@@ -8,7 +8,7 @@ from ...facts import parameters
 
 class SchedulerOfAnotherOptimizer(Check):
     level = "error"
-    change = "Pass the optimizer that trains to the scheduler"
+    change = "Create the scheduler with the optimizer whose step() you call"
 
     def before_schedule(self, scheduler: Any, metric: Any) -> str | None:
         facts = self.run.facts
@@ -18,6 +18,6 @@ class SchedulerOfAnotherOptimizer(Check):
         for other in facts.optimizers():
             if facts.of(other).steps and any(id(p) in own for p in parameters(other)):
                 return (
-                    "the scheduler's optimizer never steps; another one trains the same parameters"
+                    "the scheduler's optimizer never steps; another optimizer trains its parameters"
                 )
         return None

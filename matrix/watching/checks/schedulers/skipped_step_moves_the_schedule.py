@@ -8,7 +8,7 @@ from ...facts import unwrapped
 
 class SkippedStepMovesTheSchedule(Check):
     level = "warning"
-    change = "Call scheduler.step() only if the scale did not become smaller in scaler.update()"
+    change = "Call scheduler.step() only if scaler.update() has not lowered the scale"
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
