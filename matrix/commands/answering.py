@@ -210,8 +210,8 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     type=click.Choice(["some", "all"]),
     is_flag=False,
     flag_value="some",
-    help="Also look for silent failures: in the first steps and then in fewer and fewer, or with "
-    "--watch=all in every step.",
+    help="Also look for silent failures. The first steps are checked, and then fewer and fewer of "
+    "the later steps; with --watch=all, every step is checked.",
 )
 @click.option(
     "--report",
@@ -243,11 +243,11 @@ def exec_(
 
     With --watch, each Python process of the program that imports torch is watched for failures that
     raise no error. A finding is printed on standard error as soon as it is made, and again below
-    the program's output. The program needs no package of ours, and computes what it would compute
-    otherwise. --report writes a list of objects with id, check, level, message, change, fix, file,
-    line, step (of the optimizer, from 1 on), count (how often it was seen) and facts. The file is
-    also written if the program fails or is interrupted. Python ignores --watch if it is started
-    with -E, -I or -S.
+    the program's output. The environment of the program does not need torch-repros, and the results
+    of the program do not change. --report writes a list of objects with id, check, level, message,
+    change, fix, file, line, step (of the optimizer, from 1 on), count (how often it was seen) and
+    facts. The file is also written if the program fails or is interrupted. --watch has no effect on
+    a Python process that is started with -E, -I or -S.
 
     Exit status: the program's own, or 128 + N if signal N ended it; 126 if the program cannot be
     executed, 127 if it cannot be found.

@@ -23,7 +23,7 @@ def lambda_lr_returns_a_rate(code: Code) -> Iterator[Hit]:
             if any(_contains(code, returned, rate) for returned in _results(code, factor)):
                 yield Hit(
                     maker,
-                    f"{source(rate)} is already the optimizer's rate, and LambdaLR multiplies it by "
+                    f"{source(rate)} is already the optimizer's rate, which LambdaLR multiplies by "
                     f"a factor that contains {source(rate)}",
                 )
                 break
