@@ -328,7 +328,11 @@ def _explain_run(
 @click.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option(
-    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Maximum number to show."
+    "--limit",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Maximum number of results to show.",
 )
 def search(words: tuple[str, ...], limit: int) -> None:
     """Find a silent failure by its symptom.

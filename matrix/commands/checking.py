@@ -56,7 +56,9 @@ def new(name: str, kind: str | None) -> None:
     from .. import skeleton
 
     if click.get_current_context().find_root().obj.repros != catalog.REPROS:
-        raise click.UsageError("ids are the project's own; new cannot be used with --repros")
+        raise click.UsageError(
+            "new adds ids to the project's own list; it cannot be used with --repros"
+        )
     try:
         if kind == "rule":
             written = skeleton.create_rule(name)

@@ -110,7 +110,7 @@ class TorchVersion(Release):
         try:
             torches.minor(value)
         except InvalidVersion:
-            self.fail(f"{value!r} is not a version of torch, such as 2.4 or 2.4.1")
+            self.fail(f"{value!r} is not a version of torch; write, for example, 2.4 or 2.4.1")
         return value
 
 

@@ -20,7 +20,7 @@ CANNOT_TELL = 125  # `git bisect run` skips the commit
 def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
     if value is None or 0 < value <= MAX_TIMEOUT:  # not true for NaN
         return value
-    raise click.BadParameter(f"{value:g} is not a number of seconds up to {MAX_TIMEOUT:g}")
+    raise click.BadParameter(f"{value:g} is not a positive number of seconds up to {MAX_TIMEOUT:g}")
 
 
 @click.command()
@@ -114,7 +114,7 @@ def run(
             f"--git-bisect needs exactly one ID; {len(reproducers)} reproducers are selected"
         )
     if json_file and not json_file.absolute().parent.is_dir():
-        raise click.UsageError(f"--json: no folder {json_file.absolute().parent}")
+        raise click.UsageError(f"--json: the folder {json_file.absolute().parent} does not exist")
     try:
         report, missing = _measure(reproducers, python, devices, repeat, timeout, jobs)
     except runner.RunnerError as error:

@@ -22,11 +22,14 @@ BOOM, NOTHING = RETURNS.format("boom"), RETURNS.format(None)
         (("amq",), "did you mean amp"),
         (("--device", "tpu"), "'tpu' is not one of 'cpu', 'cuda', 'mps'"),
         (("--repeat", "0"), "0 is not in the range"),
-        (("--timeout", "0"), "0 is not a number of seconds up to 600"),
-        (("--timeout", "nan"), "nan is not a number of seconds up to 600"),
-        (("--timeout", "inf"), "inf is not a number of seconds up to 600"),
+        (("--timeout", "0"), "0 is not a positive number of seconds up to 600"),
+        (("--timeout", "nan"), "nan is not a positive number of seconds up to 600"),
+        (("--timeout", "inf"), "inf is not a positive number of seconds up to 600"),
         (("amp", "--git-bisect"), "--git-bisect needs exactly one ID"),
-        (("amp", "--json", "/no/such/folder/out.json"), "no folder /no/such/folder"),
+        (
+            ("amp", "--json", "/no/such/folder/out.json"),
+            "the folder /no/such/folder does not exist",
+        ),
     ],
 )
 def test_wrong_use_exits_with_2_and_names_what_was_expected(arguments, text):
