@@ -34,8 +34,8 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
             ):
                 yield Hit(
                     call,
-                    f"{source(call)}: the width, {wide}, is not divisible by the number of heads, "
-                    f"{many}",
+                    f"the width in {source(call)}, {wide}, is not divisible by the number of "
+                    f"heads, {many}",
                 )
 
 

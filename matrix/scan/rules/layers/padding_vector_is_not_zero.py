@@ -31,7 +31,9 @@ def padding_vector_is_not_zero(code: Code) -> Iterator[Hit]:
             continue
         if not _resets(code, call, embedding) and not is_dead(code, call):
             yield Hit(
-                call, f"{source(call.func, 40)}() overwrites the zero padding vector of {embedding}"
+                call,
+                f"{source(call.func, 40)}() overwrites the padding vector of {embedding}, which "
+                "was zero",
             )
 
 
@@ -49,7 +51,9 @@ def _in_a_loop(code: Code, padded: dict[tuple[ast.AST | None, str], ast.Call]) -
             for name in embeddings[:1]:
                 if not _resets(code, call, name):
                     filled = source(call.func, 40)
-                    yield Hit(call, f"{filled}() overwrites the zero padding vector of {name}")
+                    yield Hit(
+                        call, f"{filled}() overwrites the padding vector of {name}, which was zero"
+                    )
 
 
 def _in_a_loop_over_a_model(code: Code) -> Iterator[Hit]:
@@ -72,7 +76,8 @@ def _in_a_loop_over_a_model(code: Code) -> Iterator[Hit]:
             if _has_padding(code, model):
                 filled = source(call.func, 40)
                 yield Hit(
-                    call, f"{filled}() overwrites the zero padding vector of the model's embedding"
+                    call,
+                    f"{filled}() overwrites the embedding's padding vector, which was zero",
                 )
                 break
 

@@ -25,7 +25,7 @@ def accumulation_averages_unequal_means(code: Code) -> Iterator[Hit]:
                 yield Hit(
                     division,
                     f"{source(mean, 40)} is a mean over the tokens of its batch, so tokens in "
-                    "short batches weigh more",
+                    "short batches get more weight",
                 )
                 break
 

@@ -52,7 +52,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if any(iterator not in ast.walk(loop) for loop in code.loops(call)):
                 yield Hit(
                     call,
-                    f"{kind}: from the second iteration on, {by} gets no parameters",
+                    f"{kind}, so from the second iteration on, {by} gets no parameters",
                     edits,
                 )
                 break

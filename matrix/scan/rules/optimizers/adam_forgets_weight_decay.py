@@ -16,6 +16,6 @@ def adam_forgets_weight_decay(code: Code) -> Iterator[Hit]:
         if isinstance(decay, float) and decay > 0:
             yield Hit(
                 call,
-                f"unlike AdamW, Adam divides the weight decay of {decay:g} by the size of the "
-                "gradient",
+                f"unlike AdamW, Adam divides the weight decay of {decay:g} by the magnitude of "
+                "the gradient",
             )

@@ -42,7 +42,7 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
         ):
             continue
         if (what := _repeated(code, call, loop)) is not None:
-            yield Hit(call, f"{source(call)} resets the generator in every iteration: {what}")
+            yield Hit(call, f"{source(call)} resets the generator in every iteration, so {what}")
 
 
 def _seeded_by_a_constructor(code: Code) -> Iterator[Hit]:
@@ -59,8 +59,8 @@ def _seeded_by_a_constructor(code: Code) -> Iterator[Hit]:
             if found is not None and isinstance(found.node, ast.ClassDef) and _seeds(found):
                 yield Hit(
                     call,
-                    f"{found.node.name}() resets the generator in every iteration: dropout, noise "
-                    "and shuffling repeat",
+                    f"{found.node.name}() resets the generator in every iteration, so dropout, "
+                    "noise and shuffling repeat",
                 )
 
 
