@@ -110,7 +110,7 @@ def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monk
         (("run", "--device", "gpu"), "'gpu' is not one of 'cpu', 'cuda', 'mps'"),
         (("run", "--repaet", "3"), "Did you mean"),
         (("record", "2.44"), "no torch 2.44 in torches.toml; it has 1.13, "),
-        (("show", "amp/unscale_twice", "--torch", "two"), "such as 2.4 or 2.4.1"),
+        (("show", "amp/unscale_twice", "--torch", "two"), "write, for example, 2.4 or 2.4.1"),
         (("lint", "--records", "/no/such/folder"), "Directory '/no/such/folder' does not exist"),
         (("merge", "--records", "/dev/null/x", "."), "--records: /dev/null/x"),
         (("site", "--into", "/dev/null/x"), "--into: /dev/null/x: Not a directory"),
