@@ -138,7 +138,11 @@ def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
     known_ids = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, Group] = {}
     names: dict[str, Group] = {}
+    titles: dict[str, Group] = {}
     for group in groups:
+        if (other := titles.setdefault(group.title, group)) is not group:
+            same = f"{group.name!r} has the title of {other.name!r}"
+            wrong.append(_at(group.path, group.line, same))
         if other := names.get(group.name):
             wrong.append(_at(group.path, group.line, f"{group.name!r} is also {other.title!r}"))
         elif group.name not in listed:

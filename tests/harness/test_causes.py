@@ -87,6 +87,14 @@ def test_a_cause_that_is_not_a_table_is_a_problem_and_not_a_crash(problems):
     assert any(problem.startswith("training.toml:7: 'a': ") for problem in found)
 
 
+def test_a_message_that_is_listed_twice_is_a_problem(problems):
+    other = SECOND.replace(', see = "amp/unscale_twice"', "")
+    assert problems(GOOD + other) == []
+    assert problems(GOOD + other.replace('title = "b"', 'title = "a"')) == [
+        "training.toml:10: 'b' has the title of 'a'"
+    ]
+
+
 def test_a_reproducer_in_two_groups_is_a_problem(problems):
     (problem,) = problems(GOOD + SECOND)
     assert problem == (
@@ -144,10 +152,8 @@ def test_the_name_of_a_message_is_listed_once_and_for_ever(problems, tmp_path):
     assert problem == "training.toml:1: 'a' is not in messages.txt"
     (problem,) = problems(GOOD.replace('name = "a"', 'name = "A b"'))
     assert problem.startswith("training.toml:2: 'a': name: 'A b' is not lowercase words")
-    (problem,) = problems(
-        GOOD
-        + SECOND.replace("amp/unscale_twice", "").replace(', see = ""', "").replace('"b"', '"a"')
-    )
+    other = SECOND.replace(', see = "amp/unscale_twice"', "")
+    (problem,) = problems(GOOD + other.replace('name = "b"', 'name = "a"'))
     assert problem == "training.toml:10: 'a' is also 'a'"
     lost = causes.problems(TWICE, {"a", "gone"})
     assert any("'gone' is no longer a message" in line for line in lost)
