@@ -298,6 +298,10 @@ def test_a_mask_is_where_its_padding_is():
         ({"bias": OPEN[0].cfloat()}, TypeError, r"got torch.complex64 \[3\]$"),
         ({"bias": 1.0}, TypeError, r"^bias: expected a floating-point tensor, got float 1\.0$"),
         ({"bias": torch.zeros(5, 3, 3)}, RuntimeError, r"5"),
+        # A dimension of size 1 in the mask does not grow to the size in the bias.
+        ({"padding": OPEN[:1], "bias": torch.zeros(5, 1, 1, 3)}, RuntimeError, r"5"),
+        ({"queries": 1, "bias": torch.zeros(5, 3)}, RuntimeError, r"5"),
+        ({"padding": OPEN[:, :1], "queries": 3, "bias": torch.zeros(5)}, RuntimeError, r"5"),
     ],
 )
 def test_what_is_no_mask_is_refused(options, error, message):
