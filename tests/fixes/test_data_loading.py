@@ -2405,14 +2405,28 @@ def test_a_state_from_the_start_of_an_epoch_of_another_length_is_refused():
     assert epochs(run, 1) == epochs(Resumable(), 1)
 
 
+class ShuffledLists:
+    """A batch sampler that draws its batches itself."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __iter__(self):
+        return iter(torch.randperm(9, generator=self.generator).view(3, 3).tolist())
+
+
 def test_samplers_whose_order_cannot_be_restored_are_refused():
     for generator in (None, torch.default_generator):
         sampler = BatchSampler(RandomSampler(range(9), generator=generator), 4, False)
         text = r"^RandomSampler (has no|draws from the global) generator.*(but None|uses): give it generator=torch"
         with pytest.raises(ValueError, match=rf"{text}\.Generator\(\)$"):
             data_loading.ResumableBatches(sampler)
+        # The generator may also belong to the batch sampler itself.
+        with pytest.raises(ValueError, match=text.replace("RandomSampler", "ShuffledLists")):
+            data_loading.ResumableBatches(ShuffledLists(generator))
     own = torch.Generator().manual_seed(torch.initial_seed())  # a different generator object
     data_loading.ResumableBatches(BatchSampler(RandomSampler(range(9), generator=own), 4, False))
+    assert data_loading.ResumableBatches(ShuffledLists(own)).generator is own
     for batches in (None, 3, iter([[1]]), BatchSampler):
         text = f"^expected a batch sampler, which yields lists .* got {re.escape(repr(batches))}$"
         with pytest.raises(TypeError, match=text):
