@@ -1939,6 +1939,19 @@ def test_collating_what_fits_looks_at_it_once():
 ROWS = 11  # in batches of 4, so the last batch is short
 
 
+class Reversed:
+    """A sampler without a generator, around a sampler that has one."""
+
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __len__(self):
+        return len(self.sampler)
+
+    def __iter__(self):
+        return reversed(list(self.sampler))
+
+
 class Resumable:
     """The objects in a script: a dataset, a sampler and a loader."""
 
@@ -1956,6 +1969,7 @@ class Resumable:
                 torch.arange(1.0, ROWS + 1), ROWS, generator=generator
             ),
             "subset": lambda: SubsetRandomSampler(range(ROWS), generator=generator),
+            "wrapped": lambda: Reversed(RandomSampler(dataset, generator=generator)),
             "in order": lambda: SequentialSampler(dataset),
         }[kind]()
         self.batches = data_loading.ResumableBatches(BatchSampler(sampler, 4, drop_last))
@@ -1993,7 +2007,9 @@ def resumed_after(given, **options):
 
 
 @pytest.mark.usefixtures("limit")
-@pytest.mark.parametrize("kind", ["shuffled", "replaced", "weighted", "subset", "in order"])
+@pytest.mark.parametrize(
+    "kind", ["shuffled", "replaced", "weighted", "subset", "wrapped", "in order"]
+)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("given", range(1, 8))
 def test_a_resumed_epoch_has_its_rest_and_so_have_the_next_ones(kind, shared, given):
