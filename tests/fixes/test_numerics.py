@@ -1631,6 +1631,16 @@ def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
         model.growsFalse.zero_()  # the restored buffer is not a reference to the snapshot
 
 
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_buffer_that_was_transposed_is_put_back(device, persistent):
+    model, table = nn.Linear(1, 1), torch.arange(6.0, device=device).view(2, 3)
+    model.register_buffer("table", table.clone(), persistent)
+    saved = numerics.Snapshot(model)
+    model.table = table.t().contiguous()  # as many elements
+    saved.restore()
+    assert torch.equal(model.table, table)
+
+
 def test_copies_are_kept_where_they_were_asked_to_be(device):
     model, optimizer = training(device)
     step(model, optimizer)
@@ -1940,6 +1950,8 @@ def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
         assert total.grad.tolist() == [0.0, -2.0]
     with pytest.raises(TypeError, match=r"torch\.float32"):
         numerics.apply_where(p, torch.sqrt, p)
+    with pytest.raises(TypeError, match=r"torch\.uint8"):  # torch.where() accepts it
+        numerics.apply_where((p > 0).byte(), torch.sqrt, p)
 
 
 def test_integers_stay_integers(device):
