@@ -362,6 +362,11 @@ def test_the_integers_of_a_quantized_layer_are_no_weights(dtype):
     assert text.endswith(f"weight is {dtype} in the state, torch.float32 in the model")
 
 
+def test_integers_are_no_complex_weights():
+    text = refused(ValueError, linear().to(torch.complex64), {"weight": torch.ones(3, 2).long()})
+    assert text.endswith("weight is torch.int64 in the state, torch.complex64 in the model")
+
+
 def test_numbers_that_are_not_whole_are_not_cut_off():
     model = torch.nn.Module()
     model.register_buffer("steps", torch.tensor([3, 4]))
@@ -420,6 +425,7 @@ def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, los
         (torch.tensor([1.0, 0.0]), torch.bool),
         (torch.tensor([2**31 - 1, -(2**31)]), torch.int32),
         (torch.tensor([0.1, 1j]), torch.complex128),
+        (torch.tensor([0.1, 0.1j], dtype=torch.complex128), torch.complex64),
         (torch.tensor([2.0**24 + 1], dtype=torch.float64), torch.int64),
     ],
 )

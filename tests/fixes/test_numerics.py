@@ -1641,6 +1641,16 @@ def test_a_buffer_that_was_transposed_is_put_back(device, persistent):
     assert torch.equal(model.table, table)
 
 
+def test_the_number_of_batches_stays_the_same_tensor(device):
+    model = nn.BatchNorm1d(1).to(device)
+    saved, count = numerics.Snapshot(model), model.num_batches_tracked
+    model(torch.ones(2, 1, device=device))
+    assert count.item() == 1
+    saved.restore()
+    assert model.num_batches_tracked is count
+    assert count.item() == 0
+
+
 def test_copies_are_kept_where_they_were_asked_to_be(device):
     model, optimizer = training(device)
     step(model, optimizer)
