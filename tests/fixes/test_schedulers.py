@@ -152,14 +152,17 @@ def test_a_schedule_of_no_steps_is_at_its_end(make):
 def test_a_tensor_is_written_in_place(device, step):
     optimizer = optimizer_at(1.0, kind="tensor", device=device)
     tensor = optimizer.param_groups[0]["lr"]
+    memory = tensor.data_ptr()  # a CUDA graph reads from here
     scheduler = ScheduleLR(optimizer, linear(8, 1, 0), step)
     for n in range(step, step + 3):
         assert optimizer.param_groups[0]["lr"] is tensor
+        assert tensor.data_ptr() == memory
         assert tensor.item() == 1 - n / 8
         optimizer.step()
         scheduler.step()
     scheduler.load_state_dict(scheduler.state_dict())
     assert optimizer.param_groups[0]["lr"] is tensor
+    assert tensor.data_ptr() == memory
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
