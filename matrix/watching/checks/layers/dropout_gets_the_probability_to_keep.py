@@ -11,7 +11,7 @@ class DropoutGetsTheProbabilityToKeep(Check):
     change = "Pass the probability to drop, 1 - keep_prob"
 
     def called(self, call: Call) -> str | None:
-        if isinstance(call.module, nn.modules.dropout._DropoutNd) and call.module.p > 0.5:
-            name = self.run.facts.name_of(call.module)
-            return f"{name} drops {call.module.p:.0%} of its input"
+        module = call.module
+        if isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0.5 and module.training:
+            return f"{self.run.facts.name_of(module)} drops {module.p:.0%} of its input"
         return None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import torch
 from torch import nn
 
 from ...check import Check
@@ -11,12 +10,6 @@ from ...facts import parameters
 class FromPretrainedIsFrozen(Check):
     level = "note"
     change = "Pass freeze=False if the vectors should be trained"
-
-    def optimizer_made(self, optimizer: torch.optim.Optimizer) -> str | None:
-        self._check = True
-        return None
-
-    _check = True
 
     def called(self, call: Call) -> str | None:
         if isinstance(call.module, nn.Embedding) and call.grad and call.module.training:

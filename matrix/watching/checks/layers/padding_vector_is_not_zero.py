@@ -7,7 +7,7 @@ from ...events import Call
 
 
 class PaddingVectorIsNotZero(Check):
-    level = "warning"
+    level = "note"
     change = "Set weight[padding_idx] to zero after the initialization"
 
     def called(self, call: Call) -> str | None:
@@ -16,6 +16,7 @@ class PaddingVectorIsNotZero(Check):
             isinstance(module, nn.Embedding)
             and module.padding_idx is not None
             and self.run.step == 1
+            and call.grad
         ):
             name = self.run.facts.name_of(module)
             self.ask(

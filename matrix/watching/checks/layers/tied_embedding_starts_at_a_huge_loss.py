@@ -14,15 +14,19 @@ class TiedEmbeddingStartsAtAHugeLoss(Check):
     change = "Initialize the embedding with a small standard deviation, such as 0.02"
 
     def function(self, function: Function) -> str | None:
-        logits = function.arguments.get("input")
-        if function.name != "cross_entropy" or self.run.step > 1 or logits is None:
+        if function.name != "cross_entropy" or self.run.step > 1:
             return None
+        logits = function.arguments["input"]
+        if function.arguments["reduction"] == "sum" or logits.dim() < 2:
+            return None
+        classes = logits.shape[1]
         for model in self.run.facts.models():
             tables = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
             for part in model.modules():
                 if isinstance(part, nn.Linear) and id(part.weight) in tables:
-                    self.ask(function.output.float().mean(), partial(_judge, len(part.weight)))
-                    return None
+                    if len(part.weight) == classes:
+                        self.ask(function.output.float().mean(), partial(_judge, classes))
+                        return None
         return None
 
 

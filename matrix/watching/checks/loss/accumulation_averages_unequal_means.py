@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
+
+import torch
 
 from ...check import Check
 from ...events import Backward, Function, node_name
@@ -15,7 +18,9 @@ class AccumulationAveragesUnequalMeans(Check):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.calls = 0  # of a loss that is a mean, since the last backward()
-        self.counts: list[tuple[float, float]] = []  # labels that count, and others, by call
+        # Labels that count, and others, in this step, by the line of the loss and its classes.
+        self.counts: dict[Any, list[tuple[float, float]]] = {}
+        self.last: Any = None  # the key of the last loss
 
     def function(self, function: Function) -> str | None:
         of = function.arguments
@@ -25,7 +30,9 @@ class AccumulationAveragesUnequalMeans(Check):
             self.calls += 1
             ignored = (of["target"] == of["ignore_index"]).sum()
             labels = of["target"].numel()
-            self.ask(ignored, lambda number: self.counts.append((labels - number, number)))
+            self.last = *self.run.place(), of["input"].shape[1:2]
+            counts = self.counts.setdefault(self.last, [])
+            self.ask(ignored, lambda number: counts.append((labels - number, number)))
         return None
 
     def before_backward(self, backward: Backward) -> str | None:
@@ -34,7 +41,11 @@ class AccumulationAveragesUnequalMeans(Check):
             return None
         loss = backward.tensors[0]
         if self._is_mean(loss.grad_fn) and self._is_accumulated(backward):
-            self.ask(loss, self._judge)
+            self.ask(loss, partial(self._judge, self.counts.get(self.last, [])))
+        return None
+
+    def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        self.counts = {}
         return None
 
     def _is_mean(self, node: Any) -> bool:
@@ -50,10 +61,10 @@ class AccumulationAveragesUnequalMeans(Check):
             return any(re.search("[bB][^c]*$", trace) for trace in traces)
         return any(leaf.grad is not None for leaf in backward.leaves)
 
-    def _judge(self, loss: float) -> str | None:
-        if len(self.counts) > 1:
-            (before, ignored), (now, also_ignored) = self.counts[-2:]
-            self.counts = self.counts[-1:]
+    def _judge(self, counts: list[tuple[float, float]], loss: float) -> str | None:
+        if len(counts) > 1:
+            (before, ignored), (now, also_ignored) = counts[-2:]
+            del counts[:-1]
             if ignored + also_ignored and max(before, now) > 1.1 * min(before, now) > 0:
                 return f"gradients of means over {before:.0f} and {now:.0f} labels were added up"
         return None

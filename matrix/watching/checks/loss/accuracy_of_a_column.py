@@ -14,7 +14,7 @@ class AccuracyOfAColumn(Check):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.shapes = ""  # of the last comparison of a column with a row
-        self.results: list[float] = []  # the mean and the sum of that comparison
+        self.results: list[float] = []  # the mean and the sum of that comparison, in this step
 
     def method(self, method: Function) -> str | None:
         own, others = method.arguments["input"], method.arguments["others"]
@@ -23,12 +23,18 @@ class AccuracyOfAColumn(Check):
                 shapes = self.shapes
                 self.ask(own, lambda value: self._judge(value, shapes))
         elif method.name in ("eq", "ne") and others and isinstance(others[0], torch.Tensor):
-            both = sorted([tuple(own.shape), tuple(others[0].shape)], key=len)
+            row, column = sorted([own, others[0]], key=torch.Tensor.dim)
             rows = own.shape[0]
-            if both == [(rows,), (rows, 1)] and rows > 1:
+            both = [tuple(row.shape), tuple(column.shape)]
+            base = column._base  # a row was made a column on purpose, as for a mask of pairs
+            if both == [(rows,), (rows, 1)] and rows > 1 and (base is None or base.dim() != 1):
                 self.shapes = f"{tuple(own.shape)} and {tuple(others[0].shape)}"
                 result = method.output.double()
                 self.ask(torch.stack([result.mean(), result.sum()]), self._remember)
+        return None
+
+    def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        self.shapes, self.results = "", []
         return None
 
     def _remember(self, results: list[float]) -> None:

@@ -21,7 +21,7 @@ class ClassesAreTheLastDimension(Check):
         if target.shape == logits.shape and target.is_floating_point():
             sums = [(target.float().sum(dim) - 1).abs().amax() for dim in (-1, 1)]
             self.ask(torch.stack(sums), self._of_targets)
-        elif logits.shape[1] == logits.shape[-1] > 1 and not target.is_floating_point():
+        elif len({*logits.shape[1:]}) == 1 < logits.shape[1] and not target.is_floating_point():
             if is_of_linear(logits):
                 return (
                     f"a Linear has put the classes into the last dimension of {self._shape(logits)}"
@@ -53,10 +53,19 @@ class ClassesAreTheLastDimension(Check):
 
 
 def is_of_linear(logits: torch.Tensor) -> bool:
-    """True if a Linear has computed the logits, and nothing has moved their dimensions since."""
+    """True if a Linear with an output per class has computed the logits, and nothing has moved
+    their dimensions since.
+    """
     node = origin_node(logits.grad_fn, VIEWS)
     if node is not None and node_name(node) == "AddBackward":  # of its bias
         parts = [each for each, _ in node.next_functions if each is not None]
         if any(getattr(part, "variable", None) is not None for part in parts):
             node = origin_node(parts[0], VIEWS)
-    return node is not None and node_name(node) in ("AddmmBackward", "MmBackward", "LinearBackward")
+    if node is not None and node_name(node) in ("AddmmBackward", "MmBackward", "LinearBackward"):
+        for part, _ in node.next_functions:
+            if part is not None and node_name(part) == "TBackward":
+                part = part.next_functions[0][0]
+            weight = getattr(part, "variable", None)  # or the bias
+            if weight is not None and weight.shape[:1] == logits.shape[-1:]:
+                return True
+    return False

@@ -18,7 +18,10 @@ class CtcLossOfLogits(Check):
             inputs, targets = of["log_probs"], of["targets"]
             softmax_inside = inputs.is_cuda and targets.dim() == 1 and targets.dtype == torch.int32
             if inputs.numel() and not softmax_inside:
-                sums = inputs.float().logsumexp(-1)
+                frames = torch.as_tensor(of["input_lengths"], device=inputs.device)
+                times = torch.arange(len(inputs), device=inputs.device)
+                padding = times.view(-1, *[1] * frames.dim()) >= frames
+                sums = inputs.float().logsumexp(-1).masked_fill(padding, 0)
                 self.ask(torch.stack([sums.amin(), sums.amax()]), self._judge)
         return None
 

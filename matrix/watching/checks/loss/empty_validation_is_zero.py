@@ -14,7 +14,8 @@ class EmptyValidationIsZero(Check):
         loader = batches.loader
         if batches.count or not loader.drop_last or isinstance(loader.dataset, IterableDataset):
             return None
-        rows = len(loader.dataset)
+        sampler = loader.sampler
+        rows = len(sampler) if hasattr(sampler, "__len__") else 0
         if rows:
             return (
                 f"a loader with drop_last=True and batch_size={loader.batch_size} has dropped its"

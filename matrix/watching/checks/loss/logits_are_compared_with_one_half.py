@@ -19,11 +19,14 @@ class LogitsAreComparedWithOneHalf(Check):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.logits: Any = None  # a weak reference to what a loss took for logits
+        self.version: int | None = None  # of these logits, which may be changed in place
         self.results: list[tuple[Any, Any]] = []  # weak references to results and their tensors
 
     def function(self, function: Function) -> str | None:
         if function.name == "binary_cross_entropy_with_logits":
-            self.logits = weakref.ref(function.arguments["input"])
+            logits = function.arguments["input"]
+            self.logits = weakref.ref(logits)
+            self.version = None if logits.is_inference() else logits._version
         return None
 
     def method(self, method: Function) -> str | None:
@@ -32,10 +35,10 @@ class LogitsAreComparedWithOneHalf(Check):
         if half and method.name in ("gt", "ge"):
             if own.is_floating_point() and own.numel():
                 logits = self.logits() if self.logits else None
-                if logits is not None and is_same(own, logits):
+                if logits is not None and self._is_same(own, logits):
                     return "the logits of binary_cross_entropy_with_logits() are compared with 0.5"
                 self.results = [*self.results[-3:], (weakref.ref(method.output), weakref.ref(own))]
-        elif method.name == "eq" and others:
+        elif method.name == "eq" and others and self.logits:
             for result, compared in self.results:
                 if result() is not None and any(result() is each for each in (own, others[0])):
                     self._ask(compared())
@@ -52,7 +55,8 @@ class LogitsAreComparedWithOneHalf(Check):
             return f"values from {ends[0]:.3g} to {ends[1]:.3g} are compared with 0.5"
         return None
 
-
-def is_same(tensor: torch.Tensor, logits: torch.Tensor) -> bool:
-    """True if both have the same memory, also in another shape."""
-    return tensor.numel() == logits.numel() and tensor.data_ptr() == logits.data_ptr()
+    def _is_same(self, tensor: torch.Tensor, logits: torch.Tensor) -> bool:
+        """True if both have the same memory, also in another shape, and it has not changed."""
+        if tensor.numel() != logits.numel() or tensor.data_ptr() != logits.data_ptr():
+            return False
+        return logits.is_inference() or logits._version == self.version

@@ -22,7 +22,7 @@ class LossOfTheLastBatchOnly(Check):
         self.losses: list[Any] = []  # weak references to the losses of the current loop
         self.last: Any = None  # the last loss of a loop that has ended
         self.count = 0
-        self.usable = False  # False if a loss was read, or backward() called
+        self.usable = False  # False if a loss was read or differentiated
 
     def loader_started(self, batches: Batches) -> str | None:
         self.losses, self.last, self.usable = [], None, True
@@ -35,6 +35,12 @@ class LossOfTheLastBatchOnly(Check):
         return None
 
     def before_backward(self, backward: Backward) -> str | None:
+        self.usable = False
+        return None
+
+    def differentiated(
+        self, outputs: list[torch.Tensor], inputs: list[torch.Tensor], create_graph: bool
+    ) -> str | None:
         self.usable = False
         return None
 

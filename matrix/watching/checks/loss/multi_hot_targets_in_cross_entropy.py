@@ -6,7 +6,7 @@ from .shared import class_dimension, range_and_sums
 
 
 class MultiHotTargetsInCrossEntropy(Check):
-    level = "error"
+    level = "warning"
     change = "Call binary_cross_entropy_with_logits() for rows that may have several labels"
 
     def function(self, function: Function) -> str | None:

@@ -15,7 +15,7 @@ LOOKS = 6  # of which the last is at step 16 or later
 
 
 class OneHorizonOfFour(Check):
-    level = "warning"
+    level = "note"
     change = "Add its loss to the total, and raise an error if no weight has the name of a loss"
 
     def __init__(self, run: Run) -> None:

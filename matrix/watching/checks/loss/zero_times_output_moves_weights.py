@@ -20,17 +20,20 @@ class ZeroTimesOutputMovesWeights(Check):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.leaves: list[Any] = []  # weak references to what only a term with a factor reaches
+        self.factors: list[float] = []  # 0 for a factor of 0, else 1
 
     def before_backward(self, backward: Backward) -> str | None:
-        self.leaves = []
+        self.leaves, self.factors = [], []
         if not backward.nodes:
             return None
         terms = self._terms(backward)
         if 1 < len(terms) <= TERMS and backward.complete and len(backward.nodes) < NODES:
             reached = [self._leaves(term) for term in terms]
             for index, term in enumerate(terms):
-                if node_name(term) == "MulBackward" and (None, 0) in term.next_functions:
+                factor = _factor(term)
+                if factor is not None:
                     others = set().union(*reached[:index], *reached[index + 1 :])
+                    self.ask(factor.any(), self.factors.append)
                     self.leaves += [
                         weakref.ref(leaf)
                         for leaf in backward.leaves
@@ -49,13 +52,14 @@ class ZeroTimesOutputMovesWeights(Check):
         return None
 
     def _ask(self, found: list[torch.Tensor], name: str, decay: float) -> None:
+        factors = self.factors
         sums = [p.grad.abs().sum().double() for p in found if p.grad is not None]
         self.ask(
             torch.stack(sums).sum(),
             lambda total: (
                 f"all gradients of {name} are 0 because of a factor in the loss, but weight_decay="
                 f"{decay:g} moves it"
-                if total == 0
+                if total == 0 and not all(factors)
                 else None
             ),
         )
@@ -85,3 +89,13 @@ class ZeroTimesOutputMovesWeights(Check):
                     seen.add(each)
                     todo.append(each)
         return found
+
+
+def _factor(term: Any) -> torch.Tensor | None:
+    """The constant that a term is multiplied by, or None."""
+    if node_name(term) != "MulBackward" or (None, 0) not in term.next_functions:
+        return None
+    factor: torch.Tensor | None = (
+        term._saved_other if term.next_functions[1][0] is None else term._saved_self
+    )
+    return factor
