@@ -75,6 +75,7 @@ class Function:
     output: Any
     parents: tuple[torch.nn.Module, ...]  # the modules whose forward() contains this call
     grad: bool  # True if gradients were recorded
+    given: frozenset[str] = frozenset()  # the names of the arguments that the program passed
 
 
 @dataclass

@@ -80,6 +80,7 @@ _differentiates = (
 # True once the program has used torch.compile: calls of modules and methods are no longer told.
 _compiles = False
 _module_call = torch.nn.Module.__call__
+_FORWARD = torch.nn.Module._call_impl.__code__
 
 _step_hooks: Any = sys.modules["torch.optim.optimizer"]  # torch.optim hides this module
 if not hasattr(_step_hooks, "register_optimizer_step_pre_hook"):
@@ -365,9 +366,19 @@ def _gather(run: Run, tensor_list: Any, tensor: Any, *args: Any, **kwargs: Any) 
 
 
 def _mode_set(run: Run, _: Any, __: Any, module: Any, mode: bool = True) -> None:
-    if not _parents:
+    if not _parents and not _is_in_forward():
         run.look()
     run.tell("mode_set", module, mode)
+
+
+def _is_in_forward() -> bool:
+    """True if a module is being called, although calls may not be looked at."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _FORWARD:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _loaded(run: Run, _: Any, result: Any, module: Any, state_dict: Any, *a: Any, **k: Any) -> None:
@@ -434,14 +445,16 @@ def _replace_function(name: str) -> None:
             return
         if signature is None:
             arguments = {**dict(zip(ATTENTION, args)), **kwargs}
+            given = frozenset(arguments)
         else:
             bound = signature.bind(*args, **kwargs)
+            given = frozenset(bound.arguments)
             bound.apply_defaults()
             arguments = bound.arguments
         if any(isinstance(v, torch.Tensor) and _is_wrapped(v) for v in arguments.values()):
             return
         grad = torch.is_grad_enabled()
-        run.tell("function", Function(name, arguments, result, tuple(_parents), grad))
+        run.tell("function", Function(name, arguments, result, tuple(_parents), grad, given))
 
     _replace(owner, name, after=after)
 

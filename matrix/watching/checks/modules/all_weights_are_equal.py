@@ -6,16 +6,18 @@ from torch import nn
 from ...check import Check
 from ...events import Call
 
+LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
+
 
 class AllWeightsAreEqual(Check):
     level = "warning"
     change = "Initialize the weights with random numbers"
 
     def called(self, call: Call) -> str | None:
-        weight = getattr(call.module, "weight", None)
-        if self.run.step > 1 or not isinstance(weight, nn.Parameter) or weight.dim() < 2:
+        if self.run.step > 1 or not isinstance(call.module, LAYERS):
             return None
-        if len(weight) < 4 or isinstance(call.module, nn.Embedding):
+        weight = call.module.weight
+        if len(weight) < 4 or not weight.requires_grad or getattr(call.module, "groups", 1) > 1:
             return None
         name = self.run.facts.name_of(call.module)
         rows = weight.flatten(1)

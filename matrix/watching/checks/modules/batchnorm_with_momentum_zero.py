@@ -14,7 +14,12 @@ class BatchnormWithMomentumZero(Check):
         module = call.module
         if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.momentum == 0:
             if module.training and module.track_running_stats:
-                return (
-                    f"{self.run.facts.name_of(module)} has momentum 0, so it learns no statistics"
+                name = self.run.facts.name_of(module)
+                # Other statistics may be frozen on purpose, as in the second pass of SAM.
+                self.ask(
+                    (module.running_mean == 0).all() & (module.running_var == 1).all(),
+                    lambda initial: (
+                        f"{name} has momentum 0, so it learns no statistics" if initial else None
+                    ),
                 )
         return None

@@ -11,7 +11,7 @@ class FunctionalDropoutInEvalMode(Check):
     def function(self, function: Function) -> str | None:
         arguments = function.arguments
         if function.name == "dropout" and function.parents and not function.parents[-1].training:
-            if arguments["training"] and arguments["p"]:
+            if "training" not in function.given and arguments["p"]:  # True by default
                 name = self.run.facts.name_of(function.parents[-1])
                 return f"F.dropout() drops values, although {name} is in eval mode"
         return None

@@ -10,7 +10,7 @@ class LayersInAListNeverTrain(Check):
     change = "Use nn.ModuleList, nn.ModuleDict or nn.Sequential"
 
     def called(self, call: Call) -> str | None:
-        if not is_stray(call):
+        if not is_stray(call) or self.run.facts.optimizers_of([*call.module.parameters()]):
             return None
         for parent in call.parents:
             for key, value in vars(parent).items():

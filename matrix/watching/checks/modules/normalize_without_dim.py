@@ -9,8 +9,8 @@ class NormalizeWithoutDim(Check):
     change = "Pass dim=-1 to F.normalize()"
 
     def function(self, function: Function) -> str | None:
-        if function.name == "normalize" and function.arguments["dim"] == 1:
+        if function.name == "normalize" and "dim" not in function.given:
             if function.arguments["input"].dim() == 3:
                 shape = tuple(function.arguments["input"].shape)
-                return f"normalize() scales a tensor of shape {shape} over its second dimension"
+                return f"normalize() has no dim, so it uses the second dimension of {shape}"
         return None

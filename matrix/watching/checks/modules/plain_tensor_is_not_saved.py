@@ -15,7 +15,9 @@ class PlainTensorIsNotSaved(Check):
     def state_read(self, module: nn.Module, state: Any) -> str | None:
         for part in module.modules():
             for key, value in vars(part).items():
-                if isinstance(value, torch.Tensor) and key[0] != "_" and value.numel() > 1:
+                if key[0] == "_" or not isinstance(value, torch.Tensor) or not value.is_leaf:
+                    continue  # a result is kept to look at it
+                if value.numel() > 1:
                     name = self.run.facts.name_of(part)
                     return f"the tensor {key} of {name} is a plain attribute, so it is not saved"
         return None

@@ -12,6 +12,6 @@ class SoftmaxWithoutDim(Check):
         if function.name not in ("softmax", "log_softmax", "softmin"):
             return None
         shape = tuple(function.arguments["input"].shape)
-        if function.arguments["dim"] is None and len(shape) in (0, 1, 3):
+        if function.arguments["dim"] is None and len(shape) == 3:
             return f"{function.name}() gets no dim, so it uses the first dimension of {shape}"
         return None

@@ -12,6 +12,7 @@ class TrainWithoutSuper(Check):
     def mode_set(self, module: nn.Module, training: bool) -> str | None:
         if not training:
             for part in module.modules():
-                if part.training:
+                dropout = isinstance(part, nn.modules.dropout._DropoutNd)
+                if part.training and not (dropout and type(part).train is not nn.Module.train):
                     return f"after eval(), {self.run.facts.name_of(part)} is still in train mode"
         return None
