@@ -313,6 +313,13 @@ def _after_grad(run: Run, kept: tuple[Backward, list[torch.Tensor]], result: Any
         run.tell("after_grad", *kept, list(result))
 
 
+def _is_used(parameters: Any) -> bool:
+    """True if the program has read a generator to its end before, or a filter of it."""
+    while isinstance(parameters, filter):
+        parameters = parameters.__reduce__()[1][1]
+    return inspect.isgenerator(parameters) and parameters.gi_frame is None
+
+
 def _replace_clip(name: str) -> None:
     """clip_grad_*() may be given a generator, which is read only once: it gets a list instead."""
     owner: Any = torch.nn.utils
@@ -325,12 +332,12 @@ def _replace_clip(name: str) -> None:
         run = _listener()
         if run is None:
             return function(parameters, *args, **kwargs)
-        iterator = isinstance(parameters, Iterator)
-        if iterator:
+        used = _is_used(parameters)
+        if isinstance(parameters, Iterator):
             parameters = list(parameters)
         listed = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-        bound = args[0] if args else next(iter(kwargs.values()), None)
-        clip = Clip(name, listed, bound, exhausted=iterator and not listed)
+        bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+        clip = Clip(name, listed, bound, exhausted=used and not listed)
         run.tell("clipped", clip)
         clip.result = result = function(parameters, *args, **kwargs)
         run.facts.clip_returned()

@@ -537,7 +537,7 @@ def the_policy_of_one_state():
     model = mlp()
     x = torch.randn(6)
     with pytest.warns(UserWarning):
-        train(model, lambda: -F.softmax(model(x))[1].log(), steps=3)
+        train(model, lambda: -F.softmax(model(x))[1], steps=3)
 
 
 @healthy
@@ -595,8 +595,8 @@ def a_step_that_is_skipped_for_one_of_two_optimizers():
     for step in range(4):
         first.zero_grad()
         second.zero_grad()
-        one(torch.randn(8, 6)).mean().backward()
-        (two(torch.randn(8, 6)).mean() * (float("inf") if step == 2 else 1)).backward()
+        one(torch.rand(8, 6)).mean().backward()
+        (two(torch.rand(8, 6)).mean() * (float("inf") if step == 2 else 1)).backward()
         clip = nn.utils.clip_grad_norm_
         norms = [clip(each.parameters(), 1.0) for each in (one, two)]
         for norm, optimizer in zip(norms, (first, second)):
@@ -614,6 +614,18 @@ def three_losses_of_different_sizes():
         for weight in (0.001, 0.1, 10):
             (model(x) - 1).square().mean().mul(weight).backward()
         optimizer.step()
+
+
+@healthy
+def two_units_that_are_off():
+    model = Apply(
+        lambda self, x: self.head(x * self.gate(x).sigmoid()),
+        gate=nn.Sequential(nn.Linear(6, 2), nn.ReLU(), nn.Linear(2, 6)),
+        head=nn.Linear(6, 3),
+    )
+    nn.init.constant_(model.gate[0].weight, -0.1)
+    x, y = torch.randint(256, (8, 6)).float(), batch()[1]
+    train(model, lambda: F.cross_entropy(model(x), y))
 
 
 # ---- rnn ----

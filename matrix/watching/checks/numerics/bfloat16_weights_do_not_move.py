@@ -31,7 +31,10 @@ class Bfloat16WeightsDoNotMove(Check):
     def after_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         chosen = self._chosen(optimizer)
         if chosen:
-            rate = optimizer.param_groups[0].get("lr", 0)
+            group = optimizer.param_groups[0]
+            rate = group.get("lr", 0)
+            if rate < 0.5 * group.get("max_lr", group.get("initial_lr", rate)):
+                rate = 0  # a warmup, or the end of a schedule
             kind = str(chosen[0].dtype).rpartition(".")[2]
             name = self.run.facts.name_of(chosen[0])
             values = torch.cat([self._values(parameter)[0] for parameter in chosen])

@@ -21,6 +21,7 @@ class SgdExplosion(Check):
         self.largest = 0.0  # absolute value in the input of the model
         self.losses: list[float] = []
         self.rate = 0.0  # of SGD
+        self.step = 0  # of the last backward(): only the first loss of each step is compared
 
     def called(self, call: Call) -> str | None:
         value = call.input
@@ -29,7 +30,8 @@ class SgdExplosion(Check):
         return None
 
     def before_backward(self, backward: Backward) -> str | None:
-        if backward.nodes and self.rate and not backward.scaled:
+        first, self.step = self.step != self.run.step, self.run.step
+        if backward.nodes and self.rate and not backward.scaled and first:
             self.ask(backward.tensors[0].sum(), self._judge)
         return None
 

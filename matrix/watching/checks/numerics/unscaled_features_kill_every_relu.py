@@ -10,6 +10,7 @@ from ...run import Run
 from .shared import is_readable
 
 LARGE = 10  # of an input
+UNITS = 8  # per row; a few units may be off by chance
 RELU = "ReluBackward"
 
 
@@ -31,7 +32,7 @@ class UnscaledFeaturesKillEveryRelu(Check):
         node = value.grad_fn
         after = isinstance(call.module, torch.nn.Linear) and node and node_name(node) == RELU
         before = isinstance(call.module, torch.nn.ReLU)
-        if (before or after) and value.dim() and 1 < len(value) < value.numel():
+        if (before or after) and value.dim() and value.numel() >= UNITS * len(value) > UNITS:
             name, rows = self.run.facts.name_of(call.module), len(value)
             self.ask(value.amax(), lambda largest: self._judge(name, rows, largest))
         return None

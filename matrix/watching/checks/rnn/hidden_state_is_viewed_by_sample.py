@@ -14,18 +14,19 @@ class HiddenStateIsViewedBySample(Check):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self._states: list[Any] = []  # the nodes of the states of this call
+        self._states: list[tuple[Any, int]] = []  # nodes of states of this call, and samples
 
     def called(self, call: Call) -> str | None:
         if isinstance(call.module, nn.RNNBase) and isinstance(call.output, tuple):
             for state in tensors(call.output[1]):
                 if state.grad_fn is not None and state.dim() == 3 and len(state) > 1:
-                    self._states.append(state.grad_fn)
+                    self._states.append((state.grad_fn, state.shape[1]))
         node = getattr(call.input, "grad_fn", None)
         views = ("ViewBackward", "UnsafeViewBackward", "ReshapeAliasBackward")
         if node is not None and node_name(node) in views and call.input.dim() == 2:
             before = node.next_functions[0][0]
-            if any(before is state for state in self._states):
+            rows = len(call.input)
+            if any(before is state and rows == samples > 1 for state, samples in self._states):
                 return (
                     f"{self.run.facts.name_of(call.module)} gets a state whose view mixes samples"
                 )

@@ -8,6 +8,7 @@ from torch import nn
 
 from ...check import Check
 from ...events import Call
+from ...facts import parameters
 
 
 class PredictLeavesEvalMode(Check):
@@ -32,7 +33,10 @@ class PredictLeavesEvalMode(Check):
     def before_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         model = self._model() if self._model else None
         self._model = None
-        if model is not None and any(p.grad is not None for p in model.parameters()):
+        if model is None or model.training:
+            return None
+        own = {id(p) for p in parameters(optimizer)}
+        if any(p.grad is not None and id(p) in own for p in model.parameters()):
             name = self.run.facts.name_of(model)
             return f"{name} has been training in eval mode since the last prediction"
         return None

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import torch
 
 from ...check import Check
-from ...events import Call, Function, node_name
+from ...events import Call, Function, node_name, tensors
 
 
 class BatchFirst(Check):
@@ -31,7 +32,8 @@ class BatchFirst(Check):
             return None
         (first, second), self._shape = self._shape, None
         rows = target.dim() == 1 or (target.dim() == 2 and target.shape[1] == 1)
-        if rows and len(target) == first != second:
+        # A batch of one has a row per time.
+        if rows and len(target) == first != second > 1:
             return (
                 f"{self._name} treats the first dimension of ({first}, {second}, ...) as time, "
                 f"but the loss has {first} rows"
@@ -45,16 +47,24 @@ class BatchFirst(Check):
 class InputGradient(Check):
     """A gradient with respect to the input while a model is in training mode. A base class."""
 
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self._calls: list[tuple[Any, Any]] = []  # weak references to inputs and models
+
+    def called(self, call: Call) -> str | None:
+        if call.grad and not call.parents and call.module.training:
+            for value in tensors((call.args, call.kwargs)):
+                if value.requires_grad:
+                    self._calls = [*self._calls[-7:], (weakref.ref(value), weakref.ref(call.module))]
+        return None
+
     def differentiated(self, outputs: Any, inputs: Any, create_graph: bool) -> str | None:
-        models = [model for model in self.run.facts.models() if model.training]
-        held = {id(p) for model in models for p in model.parameters()}
-        if create_graph or any(id(each) in held for each in inputs) or not inputs:
-            return None
-        for model in models:
-            for part in model.modules():
-                message = self.judge(part) if part.training else None
-                if message:
-                    return message
+        for value, model in () if create_graph else self._calls:
+            if model() is not None and any(each is value() for each in inputs):
+                for part in model().modules():
+                    message = self.judge(part) if part.training else None
+                    if message:
+                        return message
         return None
 
     def judge(self, part: torch.nn.Module) -> str | None:
