@@ -173,6 +173,12 @@ def _replace(
             after(run, kept, result, *args, **kwargs)
         return result
 
+    # Pickle finds a function by these names.
+    if isinstance(owner, type):
+        replacement.__module__ = owner.__module__
+        replacement.__qualname__ = f"{owner.__qualname__}.{name}"
+    else:
+        replacement.__module__, replacement.__qualname__ = owner.__name__, name
     kind = type(original) if isinstance(original, (staticmethod, classmethod)) else None
     _put(owner, name, kind(replacement) if kind else replacement)
 
@@ -282,8 +288,8 @@ def _replace_differentiation(
     _put(torch.autograd, name, replacement)
 
 
-def _before_backward(run: Run, outputs: Any, *args: Any, **kwargs: Any) -> Backward:
-    backward = Backward(list(tensors(outputs)))
+def _before_backward(run: Run, *args: Any, **kwargs: Any) -> Backward:
+    backward = Backward(list(tensors(args[0] if args else kwargs.get("tensors"))))
     if run.sampled and any(tensor.requires_grad for tensor in backward.tensors):
         backward.read_graph()
     run.tell("before_backward", backward)
@@ -458,7 +464,8 @@ def _replace_function(name: str) -> None:
             given = frozenset(bound.arguments)
             bound.apply_defaults()
             arguments = bound.arguments
-        if any(isinstance(v, torch.Tensor) and _is_wrapped(v) for v in arguments.values()):
+        given_tensors = [v for v in arguments.values() if isinstance(v, torch.Tensor)]
+        if not given_tensors or any(map(_is_wrapped, given_tensors)):  # none while torch.fx traces
             return
         grad = torch.is_grad_enabled()
         run.tell("function", Function(name, arguments, result, tuple(_parents), grad, given))

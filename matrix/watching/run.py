@@ -176,7 +176,9 @@ class Run:
                             message = judge(own[0] if tensor.numel() == 1 else own)
                         if message:
                             self.report(check, message, place)
-                    except Exception as error:
+                    except KeyboardInterrupt:
+                        raise
+                    except BaseException as error:  # also TookTooLong
                         self._drop(check, error)
         except RuntimeError:  # the device has failed; the program will hear of it
             pass

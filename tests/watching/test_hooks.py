@@ -1,5 +1,7 @@
 """Checks are told about functions of tensors and distributions, and torch is restored."""
 
+import pickle
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -147,3 +149,89 @@ def test_gathered_tensors_and_restored_random_states_are_told():
     finally:
         dist.destroy_process_group()
     assert Notes.seen == ["state", ((2,), True), ((2,), False)]
+
+
+def test_keyword_arguments_reach_backward_and_the_bound_of_a_clip():
+    class Notes(Check):
+        bounds = []
+
+        def clipped(self, clip):
+            self.bounds.append(clip.bound)
+
+    weight = torch.ones(2, requires_grad=True)
+    with with_check(Notes):
+        torch.autograd.backward(tensors=weight.sum())
+        nn.utils.clip_grad_norm_([weight], norm_type=2, max_norm=3.0)
+        nn.utils.clip_grad_value_(parameters=[weight], clip_value=4.0)
+    assert weight.grad.tolist() == [1, 1]
+    assert Notes.bounds == [3.0, 4.0]
+
+
+def test_only_a_generator_that_was_read_is_exhausted():
+    class Notes(Check):
+        exhausted = []
+
+        def clipped(self, clip):
+            self.exhausted.append(clip.exhausted)
+
+    model = nn.Linear(2, 1)
+    read = filter(lambda p: p.requires_grad, model.parameters())
+    with with_check(Notes):
+        nn.utils.clip_grad_norm_(nn.ReLU().parameters(), 1.0)
+        nn.utils.clip_grad_norm_(filter(lambda p: False, model.parameters()), 1.0)
+        nn.utils.clip_grad_norm_(read, 1.0)
+        nn.utils.clip_grad_norm_(read, 1.0)
+    assert Notes.exhausted == [False, False, False, True]
+
+
+def test_replaced_functions_can_be_pickled():
+    class Nothing(Check):
+        pass
+
+    with with_check(Nothing):
+        for function in (torch.Tensor.item, torch.softmax, F.dropout, nn.Module.train, torch.save):
+            assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_functions_are_not_told_while_fx_traces():
+    class Notes(Check):
+        seen = 0
+
+        def function(self, function):
+            self.seen += 1
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return F.softmax(F.normalize(x), dim=-1)
+
+    with with_check(Notes) as run:
+        traced = torch.fx.symbolic_trace(Model())
+        assert run._handlers["function"][0][0].seen == 0
+        traced(torch.ones(2, 2))
+
+
+def test_a_module_inside_forward_is_not_taken_for_a_model():
+    class Notes(Check):
+        roots = set()
+
+        def called(self, call):
+            if not call.parents:
+                self.roots.add(type(call.module).__name__)
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.frozen, self.head = nn.Linear(2, 2), nn.Linear(2, 1)
+
+        def forward(self, x):
+            self.frozen.eval()
+            return self.head(self.frozen(x))
+
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with with_check(Notes):
+        for _ in range(20):
+            optimizer.zero_grad()
+            model(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+    assert Notes.roots == {"Model"}

@@ -316,6 +316,22 @@ def test_a_check_that_never_ends_is_ended(monkeypatch):
     assert run.findings.failed["family/name"].startswith("TookTooLong()")
 
 
+def test_a_judge_that_never_ends_is_ended():
+    class Hangs(Check):
+        def before_step(self, optimizer):
+            self.ask(torch.zeros(()), self.judge)
+
+        def judge(self, value):
+            while True:
+                pass
+
+    run = with_check(Hangs)
+    run._limit = limit.Limit(0.3)
+    with run:
+        assert train().tolist() == [-6, -6]
+    assert run.findings.failed["family/name"].startswith("TookTooLong()")
+
+
 def test_an_interrupt_inside_a_check_reaches_the_program_after_the_event():
     class Interrupted(Check):
         def after_step(self, optimizer):

@@ -123,7 +123,8 @@ class NanGradient(Check):
         pairs = [
             (weakref.ref(leaf), gradient.detach().sum())
             for leaf, gradient in zip(leaves, found)
-            if gradient is not None and gradient.device == device and not gradient.is_sparse
+            if gradient is not None and gradient.device == device and gradient.is_floating_point()
+            and not gradient.is_sparse
         ]
         if pairs:
             parts = [each.detach().sum() for each in losses if each.device == device]
