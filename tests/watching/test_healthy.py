@@ -536,7 +536,7 @@ def attention_over_the_steps_of_a_batch():
 def the_policy_of_one_state():
     model = mlp()
     x = torch.randn(6)
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="Implicit dimension"):
         train(model, lambda: -F.softmax(model(x))[1], steps=3)
 
 
@@ -727,7 +727,7 @@ def a_norm_that_is_unfrozen_later():
         model[1].train(epoch >= 2)
         model[1].requires_grad_(epoch >= 2)
         x, y = batch()
-        train(model, lambda: F.cross_entropy(model(x), y), optimizer, steps=2)
+        train(model, lambda x=x, y=y: F.cross_entropy(model(x), y), optimizer, steps=2)
 
 
 @healthy
@@ -739,7 +739,8 @@ def the_gradient_of_an_input_of_another_model():
         x, y = batch()
         x.requires_grad_()
         (gradient,) = torch.autograd.grad(energy(x).sum(), x)
-        train(classifier, lambda: F.cross_entropy(classifier(x - gradient), y), optimizer, 1)
+        moved = x - gradient
+        train(classifier, lambda x=moved, y=y: F.cross_entropy(classifier(x), y), optimizer, 1)
 
 
 @healthy

@@ -23,7 +23,7 @@ class MultipliedListSharesOneLayer(Check):
 
 
 def _has_a_name(layer: nn.Module, container: nn.Module, model: nn.Module) -> bool:
-    """True if the model also holds the layer outside of the container, so it is shared on purpose."""
+    """True if the model also holds the layer outside of the container: it is shared on purpose."""
     return any(
         layer is each
         for part in model.modules()

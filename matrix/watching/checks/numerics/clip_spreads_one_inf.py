@@ -23,7 +23,8 @@ class ClipSpreadsOneInf(Check):
             for optimizer in self.run.facts.optimizers_of(clip.parameters):
                 # A GradScaler skips the step after unscale_() if a gradient is infinite.
                 if "u" not in self.run.facts.of(optimizer).since_step:
-                    self.norms[id(optimizer)] = norms = []
+                    norms: list[float] = []
+                    self.norms[id(optimizer)] = norms
                     self.ask(clip.result, norms.append)
         return None
 

@@ -123,7 +123,9 @@ class NanGradient(Check):
         pairs = [
             (weakref.ref(leaf), gradient.detach().sum())
             for leaf, gradient in zip(leaves, found)
-            if gradient is not None and gradient.device == device and gradient.is_floating_point()
+            if gradient is not None
+            and gradient.device == device
+            and gradient.is_floating_point()
             and not gradient.is_sparse
         ]
         if pairs:

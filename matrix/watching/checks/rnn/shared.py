@@ -55,7 +55,8 @@ class InputGradient(Check):
         if call.grad and not call.parents and call.module.training:
             for value in tensors((call.args, call.kwargs)):
                 if value.requires_grad:
-                    self._calls = [*self._calls[-7:], (weakref.ref(value), weakref.ref(call.module))]
+                    pair = weakref.ref(value), weakref.ref(call.module)
+                    self._calls = [*self._calls[-7:], pair]
         return None
 
     def differentiated(self, outputs: Any, inputs: Any, create_graph: bool) -> str | None:
