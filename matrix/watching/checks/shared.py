@@ -9,6 +9,15 @@ import torch
 from ..check import Check
 
 
+def holds(obj: Any, key: str, depth: int = 3) -> bool:
+    """True if nested dictionaries, lists and tuples contain a dictionary with this key."""
+    if isinstance(obj, dict):
+        return key in obj or (depth > 0 and any(holds(v, key, depth - 1) for v in obj.values()))
+    if isinstance(obj, (list, tuple)):
+        return depth > 0 and any(holds(v, key, depth - 1) for v in obj[:100])
+    return False
+
+
 class Resumed(Check):
     """Knows that the run was resumed: an optimizer has loaded a state that is not empty."""
 

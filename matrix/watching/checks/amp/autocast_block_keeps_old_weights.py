@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import torch
@@ -13,17 +14,17 @@ class AutocastBlockKeepsOldWeights(Check):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self._steps = 0  # in this block
+        self._steps: Counter[int] = Counter()  # of each optimizer, in this block
 
     def autocast_ended(self) -> str | None:
-        self._steps = 0
+        self._steps.clear()
         return None
 
     def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         if not _is_on() or not torch.is_autocast_cache_enabled():
             return None
-        self._steps += 1
-        if self._steps == 2:
+        self._steps[id(optimizer)] += 1
+        if self._steps[id(optimizer)] == 2:
             return (
                 "this is the second step in one autocast block, which caches casts of the old "
                 "weights"

@@ -9,7 +9,7 @@ from ...check import Check
 from ...events import Backward, Batches
 from ...facts import Gradients
 
-LEFT = "no step uses the gradients of the last {} batches"
+LEFT = "no step follows the last {} batches"
 
 
 class LastWindowIsDropped(Check):
@@ -20,11 +20,17 @@ class LastWindowIsDropped(Check):
         super().__init__(run)
         self._stepped: dict[int, tuple[Gradients, tuple[str, int]]] = {}  # and the last step's line
         self._ended: set[int] = set()  # optimizers with gradients at the end of a loader
+        self._next: dict[int, int] = {}  # by optimizer: the batches that its next step has to use
         self._started = False  # a loader has started, and no backward() has followed
 
     def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
-        self._stepped[id(optimizer)] = self.run.facts.of(optimizer), self.run.place()
+        gradients = self.run.facts.of(optimizer)
+        self._stepped[id(optimizer)] = gradients, self.run.place()
         self._ended.discard(id(optimizer))
+        left, windows = self._next.pop(id(optimizer), 0), gradients.trace.split("s")[-2:]
+        before, now = (len(re.findall("[bB]", window)) for window in ("", *windows)[-2:])
+        if left and (now > before or re.search("[bB].*c", windows[-1])):
+            return LEFT.format(left)  # the window of this step is too long, or has lost them
         return None
 
     def loader_started(self, batches: Batches) -> str | None:
@@ -43,8 +49,7 @@ class LastWindowIsDropped(Check):
         self._started = False
         ended, self._ended = self._ended, set()  # no step has followed the end of the loader
         for key in ended:
-            if _left(self._stepped[key][0]):
-                return LEFT.format(_left(self._stepped[key][0]))
+            self._next[key] = _left(self._stepped[key][0])
         return None
 
     def ended(self) -> str | None:
@@ -58,7 +63,6 @@ def _left(gradients: Gradients) -> int:
     """The backward() calls since the last step, if the window before had several calls."""
     windows = gradients.trace.split("s")
     last = windows[-1].replace("o", "").rpartition("c")[2]
-    longer = (
-        len(windows) > 1 and "o" not in windows[-2] and len(re.findall("[bB]", windows[-2])) > 1
-    )
+    before = windows[-2].rpartition("c")[2] if len(windows) > 1 else ""
+    longer = "o" not in before and len(re.findall("[bB]", before)) > 1
     return len(re.findall("[bB]", last)) if longer else 0
