@@ -22,7 +22,7 @@ class FeaturesAreDetachedInForward(Check):
         self.outputs: dict[int, Any] = {}  # weak references to the modules that made them
         self.last: Any = None  # the module that was called last, and
         self.parents: Any = ()  # the modules whose forward() called it, and
-        self.size = 0  # the size of its output
+        self.size = 0  # the size of its output, if that has no gradient
         self.pairs: list[tuple[Any, Any]] = []  # modules, the second with a detached output
 
     def called(self, call: Call) -> str | None:
@@ -34,11 +34,12 @@ class FeaturesAreDetachedInForward(Check):
                 continue
             maker = self.outputs.get(value.data_ptr()) if value.numel() else None
             if maker is None and call.parents == self.parents and value.numel() == self.size:
-                maker = self.last  # an operation without a gradient may be between the modules
+                maker = self.last  # an operation under no_grad() may be between the modules
             if maker is not None and not value.requires_grad and maker() is not module:
                 self.pairs = [*self.pairs[-15:], (maker, weakref.ref(module))]
         self.last, self.parents = weakref.ref(module), call.parents or None
-        self.size = call.output.numel() if isinstance(call.output, torch.Tensor) else 0
+        detached = isinstance(call.output, torch.Tensor) and not call.output.requires_grad
+        self.size = call.output.numel() if detached else 0
         if len(self.outputs) < OUTPUTS:
             for value in tensors(call.output):
                 if value.is_floating_point() and value.numel() and value.layout == torch.strided:

@@ -16,8 +16,8 @@ class RequireGradIsMisspelt(Check):
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> str | None:
         for parameter in parameters(optimizer):
-            for name in getattr(parameter, "__dict__", ()):
-                if name in MISSPELT and parameter.requires_grad:
+            for name, value in getattr(parameter, "__dict__", {}).items():
+                if name in MISSPELT and value is False and parameter.requires_grad:
                     return self._message(parameter, name)
         for model in self.run.facts.models():
             for module in model.modules():
