@@ -107,13 +107,13 @@ def node_name(node: Any) -> str:
     return name.rstrip("0123456789")
 
 
-def tensors(value: Any, depth: int = 4) -> Iterator[torch.Tensor]:
+def tensors(value: Any, depth: int = 4, width: int = 100) -> Iterator[torch.Tensor]:
     """The tensors in nested lists, tuples and dictionaries."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth and isinstance(value, dict):
         for each in value.values():
-            yield from tensors(each, depth - 1)
+            yield from tensors(each, depth - 1, width)
     elif depth and isinstance(value, (list, tuple)):
-        for each in value[:100]:
-            yield from tensors(each, depth - 1)
+        for each in value[:width]:
+            yield from tensors(each, depth - 1, width)

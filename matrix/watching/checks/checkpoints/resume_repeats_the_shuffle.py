@@ -17,7 +17,7 @@ class ResumeRepeatsTheShuffle(Resumed):
         self._seed: Any = None  # set in this program, and not followed by a restored state
 
     def seeded(self, seed: Any) -> str | None:
-        self._seed = seed
+        self._seed = None if self.resumed else seed  # after the resume, it belongs to an epoch
         return None
 
     def random_state_set(self) -> str | None:

@@ -6,6 +6,7 @@ import torch
 
 from ...check import Check
 from ...facts import parameters
+from ..shared import holds
 
 COUNTERS = ("epoch", "step", "iter")  # in the names of what a run counts
 
@@ -23,7 +24,7 @@ class ResumeWithoutOptimizerState(Check):
         if not isinstance(obj, dict):
             return None
         states = [value for value in obj.values() if isinstance(value, dict)]
-        if "param_groups" in obj or any("param_groups" in each for each in states):
+        if holds(obj, "param_groups"):
             self._saves_state = True
         counts = [
             key

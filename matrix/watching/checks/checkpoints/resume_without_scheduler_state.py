@@ -15,6 +15,7 @@ class ResumeWithoutSchedulerState(Check):
     def __init__(self, run: Any) -> None:
         super().__init__(run)
         self._loaded: dict[int, list[float]] = {}  # by optimizer: the learning rates
+        self._found: list[tuple[Any, str, tuple[str, int]]] = []  # until the next step
 
     def optimizer_loaded(
         self, optimizer: torch.optim.Optimizer, state: Any, before: Any
@@ -38,9 +39,20 @@ class ResumeWithoutSchedulerState(Check):
         own = [float(rate) for rate in scheduler._last_lr]
         if own != loaded:
             kind = type(scheduler).__name__
-            return (
+            message = (
                 f"the loaded learning rate is {loaded[0]:g}, but {kind} starts again at {own[0]:g}"
             )
+            self._found.append((scheduler, message, self.run.place()))
+        return None
+
+    def each_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        return self.ended() if self._found else None
+
+    def ended(self) -> str | None:
+        found, self._found = self._found, []
+        for scheduler, message, place in found:
+            if scheduler.last_epoch == 1:  # otherwise the program winds the schedule forward
+                self.run.report(self, message, place)
         return None
 
 

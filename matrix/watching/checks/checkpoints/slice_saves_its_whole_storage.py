@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ class SliceSavesItsWholeStorage(Check):
     def saved(self, obj: Any) -> str | None:
         used: dict[int, int] = {}
         sizes: dict[int, int] = {}
-        for tensor in tensors(obj):
+        for tensor in tensors(obj, 10, sys.maxsize):
             if tensor.layout is torch.strided and tensor.device.type != "meta":
                 storage = (
                     tensor.untyped_storage()
