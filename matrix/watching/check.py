@@ -106,7 +106,9 @@ class Check:
         """no_grad() or inference_mode() is about to decorate a function (in every step)."""
 
     def drawn(self, name: str, distribution: Any, value: Any) -> str | None:
-        """sample() of a distribution has returned the value, or log_prob(value) has returned."""
+        """sample() or rsample() of a distribution has returned the value, or log_prob(value) has
+        returned.
+        """
 
     def mode_set(self, module: torch.nn.Module, training: bool) -> str | None:
         """module.train() or module.eval() has returned (in every step)."""

@@ -116,8 +116,8 @@ def install(run: Run) -> None:
 
 def remove(run: Run) -> None:
     """Restores what install() has replaced, unless somebody else has replaced it since."""
-    global current, _calls_on
-    current = None
+    global current, _calls_on, _collated
+    current, _collated = None, 0
     while _undo:
         _restore(*_undo.pop())
     while _handles:
@@ -504,7 +504,7 @@ def _decorating(run: Run, context: Any, function: Any = None, *args: Any, **kwar
 
 def _distributions() -> None:
     for kind in [value for value in vars(torch.distributions).values() if isinstance(value, type)]:
-        for name in ("sample", "log_prob"):
+        for name in ("sample", "rsample", "log_prob"):
             if name in vars(kind):
                 _replace(kind, name, after=_drawn_from(name))
 
@@ -512,8 +512,8 @@ def _distributions() -> None:
 def _drawn_from(name: str) -> Callable[..., None]:
     def after(run: Run, _: Any, result: Any, own: Any, *args: Any, **kwargs: Any) -> None:
         if run.sampled:
-            value = result if name == "sample" else next(iter((*args, *kwargs.values())), None)
-            run.tell("drawn", name, own, value)
+            scored = next(iter((*args, *kwargs.values())), None)
+            run.tell("drawn", name, own, scored if name == "log_prob" else result)
 
     return after
 

@@ -11,7 +11,7 @@ class DatasetChangesItsTensor(Check):
     change = "Copy the row in __getitem__() before you change it"
 
     def loader_started(self, batches: Batches) -> str | None:
-        if not batches.loader.num_workers:
+        if batches.number > 1 and not batches.loader.num_workers:  # a cache is filled only once
             batches.notes["versions"] = _versions(batches.loader.dataset)
         return None
 

@@ -18,16 +18,16 @@ class IterableDatasetDuplicates(Check):
             loader.dataset, torch.utils.data.IterableDataset
         ):
             return None
-        first = next(iter(tensors(batch)), None)
-        if first is None or batches.count > 2 or loader.batch_size is None:
+        own = [*tensors(batch)]
+        if not own or batches.count > 2 or loader.batch_size is None:
             return None
         if batches.count == 1:
-            batches.notes["first"] = first
+            batches.notes["first"] = own
             return None
-        other = batches.notes.pop("first", None)
-        if other is not None and other.shape == first.shape and other.dtype == first.dtype:
+        pairs = [*zip(batches.notes.pop("first", []), own)]
+        if pairs and all(a.shape == b.shape and a.dtype == b.dtype for a, b in pairs):
             self.ask(
-                (other != first).sum(),
+                torch.stack([(a != b).sum() for a, b in pairs]).sum(),
                 lambda count: None if count else "the first batches of two workers are equal",
             )
         return None

@@ -11,7 +11,9 @@ class ListsAreTransposed(Check):
 
     def collating(self, samples: Any) -> str | None:
         row = samples[0] if samples else None
-        fields: list[Any] = [row]
+        fields: list[Any] = [row]  # if it is longer than (x, y) or (x, y, weight)
+        if isinstance(row, list) and len(row) < 4:
+            fields = []
         if isinstance(row, (dict, list, tuple)):
             fields += row.values() if isinstance(row, dict) else row
         for field in fields:

@@ -21,6 +21,8 @@ class NextIterRestartsTheLoader(Check):
             and last.loader is batches.loader
             and last.count == 1
             and not last.ended
+            and batches.step == last.step + 1  # otherwise a look at some rows
+            and not _has_one_batch(batches.loader)
         ):
             restarts += 1
         else:
@@ -29,3 +31,10 @@ class NextIterRestartsTheLoader(Check):
         if restarts == 2:
             return "the loader was started three times, and only its first batch was read each time"
         return None
+
+
+def _has_one_batch(loader: Any) -> bool:
+    try:
+        return len(loader) == 1
+    except TypeError:  # the dataset has no length
+        return False

@@ -14,10 +14,11 @@ class NotShuffled(Check):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self._single: list[Any] = []  # the smallest and largest label of the last batches
+        self._batches: list[Any] = []  # the smallest and largest label of the last batches
+        self._seen: list[tuple[float, float]] = []  # the same of batches that a step has used
 
     def loader_started(self, batches: Batches) -> str | None:
-        self._single = []
+        self._batches, self._seen = [], []
         return None
 
     def batch(self, batches: Batches, batch: Any) -> str | None:
@@ -26,17 +27,18 @@ class NotShuffled(Check):
         if labels is None or labels.dim() != 1 or labels.is_floating_point() or len(labels) < 2:
             return None
         if isinstance(batches.loader.sampler, torch.utils.data.SequentialSampler):
-            self._single.append((labels.max() - labels.min()).reshape(1))
+            self._batches.append(torch.stack([labels.min(), labels.max()]))
         return None
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> str | None:
-        if len(self._single) >= 2:
-            spread = torch.cat(self._single)
-            self._single = []
-            self.ask(
-                spread.sum(),
-                lambda total: (
-                    None if total else "each of the last batches has rows of one class only"
-                ),
-            )
+        for batch in self._batches:
+            self.ask(batch, self._judge)
+        self._batches = []
+        return None
+
+    def _judge(self, batch: list[float]) -> str | None:
+        self._seen.append((batch[0], batch[1]))
+        classes = {smallest for smallest, _ in self._seen}
+        if all(smallest == largest for smallest, largest in self._seen) and len(classes) > 1:
+            return f"each of {len(self._seen)} batches has rows of one class only"
         return None

@@ -13,11 +13,11 @@ class ReturnedBufferIsReused(Check):
     def collating(self, samples: Any) -> str | None:
         firsts = [next(iter(tensors(sample)), None) for sample in samples]
         addresses = [each.data_ptr() for each in firsts if each is not None and each.numel()]
-        if len(addresses) > 1 and len(set(addresses)) == 1 and not _is_expanded(firsts):
+        if len(addresses) > 1 and len(set(addresses)) == 1 and not _is_constant(firsts):
             return f"the {len(addresses)} rows of a batch are the same tensor"
         return None
 
 
-def _is_expanded(samples: list[Any]) -> bool:
-    """True if the dataset returns one constant tensor, whose values have never changed."""
-    return all(each._version == 0 for each in samples)
+def _is_constant(samples: list[Any]) -> bool:
+    """True if the dataset returns one constant tensor: it has changed less often than once per row."""
+    return all(each._version < len(samples) for each in samples)
