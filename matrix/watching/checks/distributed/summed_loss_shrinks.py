@@ -7,7 +7,7 @@ import torch
 from ...check import Check
 from ...events import Backward, node_name
 
-SUM = 2  # reduction="sum" in the nodes of losses
+MEAN, SUM = 1, 2  # the reductions in the nodes of losses
 
 
 class SummedLossShrinks(Check):
@@ -32,7 +32,9 @@ class SummedLossShrinks(Check):
             node = node.next_functions[0][0]
         summed = getattr(node, "_saved_reduction", None) == SUM
         if node_name(node) == "SumBackward":  # of a loss that nothing has divided
-            summed = not any(backward.named("DivBackward", "MeanBackward"))
+            summed = not any(backward.named("DivBackward", "MeanBackward")) and not any(
+                getattr(each, "_saved_reduction", None) == MEAN for each in backward.nodes
+            )
         if summed:
             return f"the loss is a sum, but the gradient is averaged over {self._ranks} ranks"
         return None
