@@ -45,7 +45,10 @@ class Gradients:
         Adds the letter of this change. Without a letter, the program made the change.
         """
         now = self._look()
-        changed, self.last = now != self.last, now
+        changed = now != self.last
+        if letter == "c" and any(new == old != (0, 0) for new, old in zip(now, self.last)):
+            letter = "m"  # the gradients of some parameters only
+        self.last = now
         if changed:
             self.add(letter or ("m" if any(each for each, _ in now) else "c"))
         return changed

@@ -30,4 +30,4 @@ class AdamMovesAbsentRows(Check):
 
 
 def _judge(name: str, count: float) -> str | None:
-    return f"{count:.0f} rows of {name} were not in the batch, but move" if count else None
+    return f"{count:.0f} rows of {name} get no gradient in this step, but move" if count else None

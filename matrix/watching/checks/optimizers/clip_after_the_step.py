@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 
 from ...check import Check
@@ -11,8 +12,10 @@ class ClipAfterTheStep(Check):
     change = "Clip between backward() and step()"
 
     def clipped(self, clip: Clip) -> str | None:
-        for optimizer in self.run.facts.optimizers_of(clip.parameters):
-            gradients = self.run.facts.of(optimizer)
-            if gradients.steps and re.fullmatch("o*", gradients.since_step):
-                return f"{clip.name}() clips gradients that the step has already used"
+        if isinstance(clip.bound, float) and clip.bound == math.inf:  # only measures the norm
+            return None
+        optimizers = self.run.facts.optimizers_of(clip.parameters)
+        known = [self.run.facts.of(optimizer) for optimizer in optimizers]
+        if known and all(each.steps and re.fullmatch("o*", each.since_step) for each in known):
+            return f"{clip.name}() clips gradients that the step has already used"
         return None

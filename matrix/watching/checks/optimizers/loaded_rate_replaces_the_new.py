@@ -20,7 +20,8 @@ class LoadedRateReplacesTheNew(Check):
     ) -> str | None:
         for old, group in zip(before, optimizer.param_groups):
             was, now = float(old.get("lr", 0)), float(group.get("lr", 0))
-            if was != now and float(group.get("initial_lr", now)) != was:
+            bases = was, float(old.get("initial_lr", was))  # of a schedule that is resumed
+            if was != now and float(group.get("initial_lr", now)) not in bases:
                 self._loaded.append((group, was, now, self.run.place()))
         return None
 

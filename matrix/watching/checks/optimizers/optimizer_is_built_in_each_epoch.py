@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from ...check import Check
+from ...facts import parameters
 
 
 class OptimizerIsBuiltInEachEpoch(Check):
@@ -18,13 +19,19 @@ class OptimizerIsBuiltInEachEpoch(Check):
         self._again: dict[int, tuple[str, int]] = {}  # the optimizers that have lost their state
 
     def optimizer_made(self, optimizer: torch.optim.Optimizer) -> str | None:
-        group = optimizer.param_groups[0]
-        first, place = group["params"][0], self.run.place()
+        group, place = optimizer.param_groups[0], self.run.place()
+        first = next(parameters(optimizer), None)
+        if first is None:
+            return None
         known, facts = self._made.get(place, (None, None))
         self._made[place] = weakref.ref(first), self.run.facts.of(optimizer)
         has_state = type(optimizer).__name__ != "SGD" or bool(group.get("momentum"))
         if known is not None and known() is first and facts.steps and has_state:
             self._again[id(optimizer)] = place
+        return None
+
+    def loaded(self, module: torch.nn.Module, state: Any, result: Any) -> str | None:
+        self._made = {}  # perhaps the start of another fold or round
         return None
 
     def optimizer_loaded(

@@ -20,6 +20,8 @@ class ReplacedLayerDoesNotLearn(Check):
         if not stale or len(stale) == len(own):
             return None
         for model in models:
+            if not any(id(p) in known for p in model.parameters()):
+                continue  # such as a network that is part of the loss
             for name, parameter in model.named_parameters():
                 if parameter.grad is not None and id(parameter) not in known:
                     return (
