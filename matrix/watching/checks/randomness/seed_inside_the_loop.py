@@ -15,6 +15,10 @@ class SeedInsideTheLoop(Check):
             tuple[Any, int]
         ] = []  # the last seeds, and the steps in which they were set
 
+    def random_state_set(self) -> str | None:
+        self._seeds = []  # perhaps the end of fork_rng(), which makes a seed harmless
+        return None
+
     def seeded(self, seed: Any) -> str | None:
         self._seeds = [*self._seeds[-3:], (int(seed), self.run.step)]
         seeds, steps = zip(*self._seeds)

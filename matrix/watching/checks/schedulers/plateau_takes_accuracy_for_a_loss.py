@@ -6,7 +6,11 @@ from typing import Any
 
 from ...check import Check
 
-SCORES = r"acc|f1|auc|iou|dice|\bmap\b|score|psnr|ssim|bleu|recall|precision"
+SCORES = (
+    r"(acc|accuracy)(\b|_|\d)"
+    r"|(\b|_)(f1|auc|auroc|m?iou|dice|map|score|psnr|ssim|bleu|recall|precision)(\b|_|\d)"
+)
+FALLING = r"loss|err|fid|brier|crps|perplexity|-"  # words for a number that should fall
 
 
 class PlateauTakesAccuracyForALoss(Check):
@@ -17,6 +21,7 @@ class PlateauTakesAccuracyForALoss(Check):
         if type(scheduler).__name__ != "ReduceLROnPlateau" or scheduler.mode != "min":
             return None
         call = linecache.getline(*self.run.place()).partition(".step(")[2]
-        if re.search(SCORES, call, re.IGNORECASE) and "-" not in call and "loss" not in call:
+        falls = re.search(FALLING, call, re.IGNORECASE)
+        if re.search(SCORES, call, re.IGNORECASE) and not falls:
             return "the metric is a score that should rise, but mode is 'min'"
         return None

@@ -15,7 +15,10 @@ class SchedulerOfAnotherOptimizer(Check):
         if facts.of(scheduler.optimizer).steps:
             return None
         own = {id(p) for p in parameters(scheduler.optimizer)}
+        groups = scheduler.optimizer.param_groups
         for other in facts.optimizers():
+            if any(a is b for a, b in zip(groups, other.param_groups)):
+                continue  # the scheduler's optimizer wraps it, such as SAM
             if facts.of(other).steps and any(id(p) in own for p in parameters(other)):
                 return (
                     "the scheduler's optimizer never steps; another optimizer trains its parameters"

@@ -16,7 +16,8 @@ class StepLrCountsBatches(Check):
     def __init__(self, run: Any) -> None:
         super().__init__(run)
         self._passes = 0
-        self._first: dict[int, tuple[int, int]] = {}  # by scheduler: the pass, and its first epoch
+        # By scheduler: the pass, its first epoch, and the steps of the optimizer before it.
+        self._first: dict[int, tuple[int, int, int]] = {}
 
     def loader_started(self, batches: Batches) -> str | None:
         self._passes += 1
@@ -28,10 +29,13 @@ class StepLrCountsBatches(Check):
         if scheduler.step_size > EPOCHS or scheduler.gamma > 0.5:
             return None
         now, size = scheduler.last_epoch, scheduler.step_size
-        number, first = self._first.get(id(scheduler), (0, 0))
+        total = self.run.facts.of(scheduler.optimizer).steps
+        number, first, before = self._first.get(id(scheduler), (0, 0, 0))
         if number != self._passes:
-            self._first[id(scheduler)] = self._passes, now
+            self._first[id(scheduler)] = self._passes, now, total
         elif now % size == 0 and now // size - first // size == DROPS:
             steps = now - first + 1
+            if total - before > 2 * steps:  # the loader never ends, and an epoch has many batches
+                return None
             return f"StepLR has lowered the rate {DROPS} times in {steps} steps of one epoch"
         return None
