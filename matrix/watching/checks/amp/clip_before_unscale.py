@@ -5,7 +5,6 @@ import re
 from ...check import Check
 from ...events import Clip
 
-
 LARGE = 1000.0  # such a bound is multiplied by the scale, or only serves to measure the norm
 
 

@@ -19,5 +19,5 @@ class ReturnedBufferIsReused(Check):
 
 
 def _is_constant(samples: list[Any]) -> bool:
-    """True if the dataset returns one constant tensor: it has changed less often than once per row."""
+    """True if the samples are one constant tensor, which has not changed once per row."""
     return all(each._version < len(samples) for each in samples)

@@ -16,7 +16,7 @@ class SampleStopsTheGradient(Check):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.scored = False  # True once log_prob() or rsample() was called: a policy gradient needs no rsample()
+        self.scored = False  # True once the program has called log_prob(), or rsample() itself
         self.drawn_from = ""
         self.leaves: list[Any] = []  # weak references to the leaves of what was drawn from
         self.nodes: set[int] = set()  # the numbers of its other nodes
