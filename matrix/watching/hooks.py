@@ -541,7 +541,8 @@ def _amp() -> None:
 
 
 def _scaler_made(run: Run, _: Any, __: Any, scaler: Any, *args: Any, **kwargs: Any) -> None:
-    run.tell("scaler_made", scaler, bool(kwargs.get("enabled", True)))
+    last = args[-1] if args else True  # `enabled`, if all arguments are positional
+    run.tell("scaler_made", scaler, bool(kwargs.get("enabled", last is not False)))
 
 
 def _scaled(run: Run, _: Any, result: Any, scaler: Any, *args: Any, **kwargs: Any) -> None:

@@ -16,6 +16,6 @@ class ClipBeforeUnscale(Check):
         if isinstance(clip.bound, (int, float)) and clip.bound >= LARGE:
             return None
         for optimizer in self.run.facts.optimizers_of(clip.parameters):
-            if re.search("B[^u]*$", self.run.facts.of(optimizer).since_step):
+            if re.search("B[^um]*$", self.run.facts.of(optimizer).since_step):
                 return f"{clip.name}() clips gradients that are still multiplied by the loss scale"
         return None

@@ -62,7 +62,7 @@ class LastWindowIsDropped(Check):
 def _left(gradients: Gradients) -> int:
     """The backward() calls since the last step, if the window before had several calls."""
     windows = gradients.trace.split("s")
-    last = windows[-1].replace("o", "").rpartition("c")[2]
+    last = windows[-1].rpartition("c")[2]
     before = windows[-2].rpartition("c")[2] if len(windows) > 1 else ""
-    longer = "o" not in before and len(re.findall("[bB]", before)) > 1
+    longer = "o" not in "".join(windows[-2:]) and len(re.findall("[bB]", before)) > 1
     return len(re.findall("[bB]", last)) if longer else 0

@@ -35,7 +35,12 @@ class PenaltyOfScaledGradients(Check):
         scaled = {each.grad_fn for each in alive if each is not None}
         if not scaled:
             return None
+        divided = {
+            each for node in backward.named("DivBackward") for each, _ in node.next_functions
+        }
         for node in backward.nodes:
+            if node in divided:  # perhaps by the scale
+                continue
             inputs = [each for each, _ in node.next_functions]
             squares = node_name(node) == "MulBackward" and len({*inputs}) == 1
             if not squares and node_name(node) not in NORMS:
