@@ -24,8 +24,9 @@ class Gradients:
     u: unscale_(); c: they were cleared; m: the program changed or replaced them.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+    def __init__(self, optimizer: torch.optim.Optimizer, late: bool = False) -> None:
         self.optimizer = weakref.ref(optimizer)
+        self.late = late  # True if the optimizer was made before the run
         self.trace = ""
         self.steps = 0
         self.scaled_steps = 0  # `steps` after the last scaler.step()
@@ -94,7 +95,7 @@ class Facts(Check):
         optimizer = unwrapped(optimizer)
         known = self.gradients.get(id(optimizer))
         if known is None or known.optimizer() is not optimizer:
-            known = self.gradients[id(optimizer)] = Gradients(optimizer)
+            known = self.gradients[id(optimizer)] = Gradients(optimizer, late=True)
         return known
 
     def optimizers_of(self, tensors: list[torch.Tensor]) -> list[torch.optim.Optimizer]:

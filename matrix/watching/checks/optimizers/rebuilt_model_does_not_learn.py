@@ -4,7 +4,7 @@ import torch
 
 from ...check import Check
 from ...facts import parameters
-from .shared import listed
+from .shared import is_late, listed
 
 
 class RebuiltModelDoesNotLearn(Check):
@@ -12,6 +12,8 @@ class RebuiltModelDoesNotLearn(Check):
     change = "Build the optimizer after the model"
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        if is_late(self.run, optimizer):
+            return None
         own = [p for p in parameters(optimizer) if p.requires_grad]
         if not own or any(p.grad is not None for p in own):
             return None

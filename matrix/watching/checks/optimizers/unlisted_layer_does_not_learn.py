@@ -4,7 +4,7 @@ import torch
 
 from ...check import Check
 from ...facts import parameters
-from .shared import listed
+from .shared import is_late, listed
 
 
 class UnlistedLayerDoesNotLearn(Check):
@@ -12,6 +12,8 @@ class UnlistedLayerDoesNotLearn(Check):
     change = "Pass model.parameters() to the optimizer, or set requires_grad to False"
 
     def before_step(self, optimizer: torch.optim.Optimizer) -> str | None:
+        if is_late(self.run, optimizer):
+            return None
         known = listed(self.run)
         models = self.run.facts.models()
         inside = {id(p) for model in models for p in model.parameters()}

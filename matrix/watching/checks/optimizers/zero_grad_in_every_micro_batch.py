@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Any
 
 import torch
@@ -17,14 +18,16 @@ class ZeroGradInEveryMicroBatch(Check):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self._versions: dict[int, set[int]] = {}  # by optimizer: of its first parameter
+        self._versions: dict[int, set[int]] = defaultdict(
+            set
+        )  # by optimizer: of its first parameter
         self._attacks = False  # True if the program wants gradients of inputs too
 
     def before_backward(self, backward: Backward) -> str | None:
         for optimizer in self.run.facts.optimizers():
-            first = next(parameters(optimizer), None)
-            if first is not None:
-                self._versions.setdefault(id(optimizer), set()).add(first._version)
+            first, known = next(parameters(optimizer), None), self._versions[id(optimizer)]
+            if first is not None and len(known) < 2:
+                known.add(first._version)
         inputs = [each for each in backward.leaves if not isinstance(each, torch.nn.Parameter)]
         if inputs and any(id(each) not in listed(self.run) for each in inputs):
             self._attacks = True
