@@ -26,8 +26,10 @@ class IterableDatasetDuplicates(Check):
             return None
         pairs = [*zip(batches.notes.pop("first", []), own)]
         if pairs and all(a.shape == b.shape and a.dtype == b.dtype for a, b in pairs):
+            differ = torch.stack([(a != b).sum() for a, b in pairs]).sum()
+            zeros = torch.stack([(a == 0).all() for a, _ in pairs]).all()  # made-up data
             self.ask(
-                torch.stack([(a != b).sum() for a, b in pairs]).sum(),
+                differ + zeros,
                 lambda count: None if count else "the first batches of two workers are equal",
             )
         return None
