@@ -63,5 +63,5 @@ class InitOverwritesLoadedWeights(Check):
         now, before = values if isinstance(values, list) else [values], self._values
         product = sum(a * b for a, b in zip(now, before))
         squares = sum(a * a for a in now) * sum(b * b for b in before)
-        if product <= 0.5 * squares**0.5:  # otherwise the program has only shifted the weights
+        if product <= 0.95 * squares**0.5:  # otherwise the program has only shifted the weights
             self.run.report(self, message, place)
