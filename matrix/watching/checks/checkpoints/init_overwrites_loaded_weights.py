@@ -61,7 +61,6 @@ class InitOverwritesLoadedWeights(Check):
 
     def _compare(self, message: str, place: tuple[str, int], values: Any) -> None:
         now, before = values if isinstance(values, list) else [values], self._values
-        product = sum(a * b for a, b in zip(now, before))
-        squares = sum(a * a for a in now) * sum(b * b for b in before)
-        if product <= 0.95 * squares**0.5:  # otherwise the program has only shifted the weights
+        moved = sum((a - b) ** 2 for a, b in zip(now, before))
+        if moved > 0.01 * sum(b * b for b in before):  # otherwise only shifted a little
             self.run.report(self, message, place)
