@@ -12,10 +12,11 @@ class DropLastDropsEverything(Check):
 
     def loader_ended(self, batches: Batches) -> str | None:
         loader = batches.loader
-        if batches.count == 0 and loader.drop_last and not _is_empty(loader.dataset):
+        if batches.count == 0 and loader.drop_last and not _has_no_row(loader):
             return f"the dataset has fewer rows than a batch of {loader.batch_size}"
         return None
 
 
-def _is_empty(dataset: Any) -> bool:
-    return hasattr(dataset, "__len__") and len(dataset) == 0
+def _has_no_row(loader: Any) -> bool:
+    parts = loader.dataset, loader.sampler
+    return any(hasattr(part, "__len__") and len(part) == 0 for part in parts)
