@@ -1,0 +1,1 @@
+"""What the watch says while healthy training programs of other people run."""
