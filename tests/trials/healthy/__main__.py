@@ -4,7 +4,7 @@ python -m tests.trials.healthy --mirrors DIR --python PYTHON [PATTERN]...
 
 programs.toml lists the programs: repository, commit, path, arguments. Their files are fetched from
 GitHub, or read from --mirrors, a folder of clones named owner+name, and run in a temporary copy by
-PYTHON, an environment that has their requirements. startup/ generates the data that they would
+PYTHON, an environment that has their requirements. driver.py generates the data that they would
 download. results.jsonl keeps what was measured; tests.trials.watching writes docs/watch.md from it.
 """
 
@@ -21,13 +21,15 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from matrix import toml
+from matrix.explain import watched
 from tests.trials.scan_labels.__main__ import MIRRORS, SAVED, source
 from tests.trials.shared import ROOT, NotMeasured, finish
 
@@ -61,6 +63,7 @@ class Run(NamedTuple):
     state: dict[str, Any] | None  # steps and digest, or None if no optimizer has stepped
     found: list[dict[str, Any]]
     output: str
+    failed: list[str]  # checks that failed
 
 
 def programs() -> list[Program]:
@@ -78,60 +81,73 @@ def programs() -> list[Program]:
     ]
 
 
-def run(program: Program, tree: Path, python: str, watched: bool) -> Run:
-    """One run of a program, in a copy of its repository."""
-    with tempfile.TemporaryDirectory(prefix="healthy-") as name:
-        copy, state, report = Path(name, "copy"), Path(name, "state"), Path(name, "report")
-        shutil.copytree(tree, copy, ignore=shutil.ignore_patterns(".github", "test", "docs"))
-        file = copy / program.path
-        for path, kind in program.files.items():
-            to = file.parent / path
-            to.parent.mkdir(parents=True, exist_ok=True)
-            GENERATED[kind](to)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(HERE / "startup"), str(copy))),
+class Driver:
+    """The process that runs the programs: driver.py under another interpreter."""
+
+    def __init__(self, python: str) -> None:
+        variables = {
             "PYTHONHASHSEED": "0",
             "CUDA_VISIBLE_DEVICES": "",
             "MPLBACKEND": "agg",
             "OMP_NUM_THREADS": "1",
             "WANDB_MODE": "disabled",
-            "HEALTHY_GRAPHS": "1" if program.kind == "GNN" else "",
-            "HEALTHY_STEPS": str(program.steps),
-            "HEALTHY_STATE": str(state),
         }
-        if program.before:
-            subprocess.run([python, *program.before], cwd=file.parent, env=environment, check=True)
-        command = [python, file.name, *program.arguments]
-        if watched:
-            environment["PYTHONPATH"] += os.pathsep + str(ROOT)
-            own = [sys.executable, "-m", "matrix", "exec", "--watch", "--report", str(report)]
-            command = [*own, "--", *command]
-        begin = time.monotonic()
-        try:
-            done = subprocess.run(
-                command,
-                cwd=file.parent,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=SECONDS,
-            )
-            status, output = done.returncode, done.stdout.decode(errors="replace")
-        except subprocess.TimeoutExpired as error:
-            status, output = -1, (error.stdout or b"").decode(errors="replace") + "\ntime-out"
-        seconds = time.monotonic() - begin
-        found = json.loads(report.read_text() or "[]") if report.is_file() else []
-        for finding in found:
-            finding["file"] = finding["file"].replace(f"{copy}/", "")
-        kept = json.loads(state.read_text()) if state.is_file() else None
-        return Run(status, seconds, kept, found, output)
+        self.process = subprocess.Popen(
+            [python, str(HERE / "driver.py")],
+            env={**os.environ, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, program: Program, tree: Path, watch: bool) -> Run:
+        """One run of a program, in a copy of its repository."""
+        with watched.Watched("some") as watching, tempfile.TemporaryDirectory() as name:
+            copy, output, state = Path(name, "copy"), Path(name, "output"), Path(name, "state")
+            ignored = shutil.ignore_patterns(".github", "test", "docs", "torch_geometric")
+            shutil.copytree(tree, copy, ignore=ignored)
+            folder = (copy / program.path).parent
+            for path, kind in program.files.items():
+                to = folder / path
+                to.parent.mkdir(parents=True, exist_ok=True)
+                GENERATED[kind](to)
+            job = {
+                "folder": str(folder),
+                "root": str(copy),
+                "file": Path(program.path).name,
+                "arguments": program.arguments,
+                "output": str(output),
+                "state": str(state),
+                "steps": program.steps,
+                "seconds": SECONDS,
+                "watch": str(watched.STARTUP / "sitecustomize.py") if watch else "",
+                "findings": watching.environment()["TORCH_REPROS_WATCH"],
+            }
+            if program.before:
+                self._do({**job, "file": program.before[0], "arguments": [], "watch": ""})
+            begin = time.monotonic()
+            status = self._do(job)
+            seconds = time.monotonic() - begin
+            found = [asdict(each) for each in watching.findings()]
+            for finding in found:
+                finding["file"] = finding["file"].replace(f"{copy}/", "")
+            kept = json.loads(state.read_text()) if state.is_file() else None
+            said = output.read_text(errors="replace") if output.is_file() else ""
+            failed = [f"{check}: {error}" for check, error in watching.failed.items()]
+            if watch and "this process is not watched" in said:
+                failed.append("not watched")
+            return Run(status, seconds, kept, found, said, failed)
+
+    def _do(self, job: dict[str, Any]) -> int:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(job), file=self.process.stdin, flush=True)
+        return int(self.process.stdout.readline())
 
 
-def measure(program: Program, tree: Path, python: str, verbose: bool) -> dict[str, Any]:
+def measure(driver: Driver, program: Program, tree: Path, verbose: bool) -> dict[str, Any]:
     """A line of results.jsonl."""
-    plain = run(program, tree, python, watched=False)
+    plain = driver.run(program, tree, watch=False)
     result: dict[str, Any] = {
         "program": program.name,
         "commit": program.commit,
@@ -144,14 +160,13 @@ def measure(program: Program, tree: Path, python: str, verbose: bool) -> dict[st
         why = plain.output.strip().splitlines() or ["no output"]
         last = why[-1] if plain.status else "no optimizer of torch took a step"
         return {**result, "not_run": last[:200]}
-    with_watch = run(program, tree, python, watched=True)
+    with_watch = driver.run(program, tree, watch=True)
     if verbose:
         click.echo(with_watch.output[-4000:])
     equal: bool | None = with_watch.state == plain.state
-    if not equal and run(program, tree, python, watched=False).state != plain.state:
+    if not equal and driver.run(program, tree, watch=False).state != plain.state:
         equal = None  # it does not repeat itself
     keys = ("check", "level", "message", "file", "line", "step", "count")
-    marks = ("and was turned off", "this process is not watched")
     return {
         **result,
         "steps": plain.state["steps"],
@@ -159,13 +174,11 @@ def measure(program: Program, tree: Path, python: str, verbose: bool) -> dict[st
         "status": with_watch.status,
         "seconds": [round(plain.seconds, 1), round(with_watch.seconds, 1)],
         "findings": [{key: each[key] for key in keys} for each in with_watch.found],
-        "failed": [
-            line for line in with_watch.output.splitlines() if any(mark in line for mark in marks)
-        ],
+        "failed": with_watch.failed,
     }
 
 
-# Data that some programs expect as files. Everything else is in startup/.
+# Data that some programs expect as files. everything else is in driver.py/.
 
 
 def words(path: Path) -> None:
@@ -246,6 +259,12 @@ def save(lines: dict[tuple[str, str], dict[str, Any]], every: list[Program]) -> 
     RESULTS.write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 
+def rank(program: Program, patterns: Sequence[str]) -> int:
+    """The index of the first pattern that the program matches, or the number of patterns."""
+    hits = (i for i, each in enumerate(patterns) if fnmatch.fnmatch(program.name, f"*{each}*"))
+    return next(hits, len(patterns))
+
+
 @click.command(help=__doc__)
 @click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 @MIRRORS
@@ -261,10 +280,10 @@ def main(
     new: bool,
     verbose: bool,
 ) -> None:
-    every, lines = programs(), results()
-    for program in every:
+    every, lines, driver = programs(), results(), Driver(python)
+    for program in sorted(every, key=lambda each: rank(each, patterns)):
         key = (program.name, " ".join(program.arguments))
-        if patterns and not any(fnmatch.fnmatch(program.name, f"*{each}*") for each in patterns):
+        if patterns and rank(program, patterns) == len(patterns):
             continue
         if new and key in lines:
             continue
@@ -272,7 +291,7 @@ def main(
         tree = cache / f"{program.repository.replace('/', '+')}@{program.commit}"
         assert tree in file.parents
         try:
-            line = measure(program, tree, python, verbose)
+            line = measure(driver, program, tree, verbose)
         except (subprocess.CalledProcessError, NotMeasured) as error:
             line = {
                 "program": program.name,

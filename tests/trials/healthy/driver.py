@@ -1,10 +1,9 @@
-"""Prepares each Python process of a program of other people, as soon as it imports torch.
+"""Runs programs of other people, each in a fork of this process, which has imported torch.
 
-It makes the program repeatable, gives it generated data in place of downloads, and ends it after
-some steps. It calls no function that the watch looks at.
-
-HEALTHY_STEPS: the number of optimizer steps after which the program ends.
-HEALTHY_STATE: the file for the number of steps and a digest of all parameters in all steps.
+It makes a program repeatable, gives it generated data in place of downloads, and ends it after some
+steps. It calls no function that the watch looks at. Each line of standard input is a job in JSON:
+the folder, the file, its arguments, the files for the output and for the state, the number of
+steps, and the file that starts the watch, or "". The answer to each line is the exit status.
 """
 
 from __future__ import annotations
@@ -15,7 +14,11 @@ import importlib.util
 import json
 import os
 import random
+import runpy
+import signal
 import sys
+import time
+import traceback
 import weakref
 from pathlib import Path
 from typing import Any
@@ -25,27 +28,81 @@ SMALL = 2_000_000  # numbers; a larger model is read in every SPARSE-th step onl
 SPARSE = 10
 
 
-class Finder:
-    """Finds torch once, and prepares the process when it was imported."""
+def main() -> None:
+    import matplotlib.pyplot
+    import torch
 
-    @staticmethod
-    def find_spec(name: str, path: Any, target: Any = None) -> Any:
-        if name != "torch":
-            return None
-        sys.meta_path.remove(Finder)  # type: ignore[arg-type]
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: Any) -> None:
-                execute(module)
-                prepare()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
+    if importlib.util.find_spec("torchvision"):
+        images()
+    if importlib.util.find_spec("gymnasium"):
+        environments()
+    if importlib.util.find_spec("torch_geometric"):
+        graphs()
+    assert torch, matplotlib
+    for line in sys.stdin:
+        print(serve(json.loads(line)), flush=True)
 
 
-def prepare() -> None:
+def serve(job: dict[str, Any]) -> int:
+    """Runs a job in a fork, and returns its status: 124 if it took too long."""
+    child = os.fork()
+    if not child:
+        try:
+            begin(job)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(70)
+    end = time.monotonic() + job["seconds"]
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 124
+
+
+def begin(job: dict[str, Any]) -> None:
+    """Becomes the program."""
+    os.setsid()
+    output = os.open(job["output"], os.O_CREAT | os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.chdir(job["folder"])
+    atexit._clear()  # of this process, not of the program
+    if job["watch"]:
+        start_watch(job["watch"], job["findings"])
+    prepare(job)
+    sys.argv = [job["file"], *job["arguments"]]
+    sys.path[0:1] = [job["folder"], job["root"]]
+    status = 0
+    try:
+        runpy.run_path(job["file"], run_name="__main__")
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def start_watch(startup: str, findings: str) -> None:
+    """Starts the watch as `exec --watch` does."""
+    os.environ["TORCH_REPROS_WATCH"] = findings
+    spec = importlib.util.spec_from_file_location("startup", startup)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.start()
+
+
+def prepare(job: dict[str, Any]) -> None:
     import numpy
     import torch
 
@@ -53,13 +110,8 @@ def prepare() -> None:
     torch.default_generator.manual_seed(0)
     random.seed(0)
     numpy.random.seed(0)
-    if importlib.util.find_spec("gymnasium"):
-        environments()
-    if importlib.util.find_spec("torchvision"):
-        images()
-    if os.environ.get("HEALTHY_GRAPHS"):
-        graphs()
-    Steps(int(os.environ["HEALTHY_STEPS"]), Path(os.environ["HEALTHY_STATE"])).start()
+    Steps(job["steps"], Path(job["state"])).start()
+
 
 
 class Steps:
@@ -183,4 +235,5 @@ def graphs() -> None:
     Planetoid.__init__ = __init__
 
 
-sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+if __name__ == "__main__":
+    main()
