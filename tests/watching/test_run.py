@@ -226,9 +226,35 @@ def scripted():
     return classifier(nn.Sequential(traced, model), torch.randn(8, 6), torch.randint(3, (8,)))
 
 
+def an_action_that_was_drawn():
+    """The logarithm of its probability is finite."""
+    policy = nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(policy.parameters())
+    for _ in range(4):
+        optimizer.zero_grad()
+        for _ in range(3):
+            probabilities = torch.softmax(policy(torch.randn(4)), 0)
+            action = torch.distributions.Categorical(probabilities).sample()
+            (-torch.log(probabilities[action.item()])).backward()
+        optimizer.step()
+    return list(policy.parameters())
+
+
+def one_episode():
+    """A batch of one, with a row of the loss per time."""
+    lstm, head = nn.LSTM(6, 8), nn.Linear(8, 1)
+    optimizer = torch.optim.Adam([*lstm.parameters(), *head.parameters()])
+    for _ in range(4):
+        optimizer.zero_grad()
+        values = head(lstm(torch.randn(20, 6).unsqueeze(1))[0]).squeeze(1)
+        nn.functional.smooth_l1_loss(values, torch.randn(20, 1)).backward()
+        optimizer.step()
+    return list(head.parameters())
+
+
 PROGRAMS = [
     mlp, convolutions, transformer, recurrent, checkpointed, autocast, loader, gan, copies,
-    compiled, functional, scripted,
+    compiled, functional, scripted, an_action_that_was_drawn, one_episode,
 ]  # fmt: skip
 
 
