@@ -31,12 +31,13 @@ import click
 from matrix import toml
 from matrix.explain import watched
 from tests.trials.scan_labels.__main__ import MIRRORS, SAVED, source
-from tests.trials.shared import ROOT, NotMeasured, finish
+from tests.trials.shared import DOCS, NotMeasured, finish, table, write
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs.toml"
 RESULTS = HERE / "results.jsonl"
 FINDINGS = HERE / "findings.toml"
+TITLE = "## Healthy programs of other people"
 LOUD = ("error", "warning")
 STEPS = 200
 SECONDS = 120  # for one run; a program that needs longer is not run
@@ -51,6 +52,7 @@ class Program(NamedTuple):
     before: tuple[str, ...] = ()  # a program that makes the data
     files: dict[str, str] = {}  # files to generate, by path from the program's folder
     steps: int = STEPS
+    samples: int = 256  # of MNIST or CIFAR
 
     @property
     def name(self) -> str:
@@ -69,16 +71,13 @@ class Run(NamedTuple):
 def programs() -> list[Program]:
     table = toml.loads(PROGRAMS.read_text(encoding="utf-8"))
     commits = table["commits"]
-    return [
-        Program(
-            commit=commits[each["repository"]],
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in each.items()
-            },
-        )
-        for each in table["program"]
-    ]
+    every = []
+    for each in table["program"]:
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in each.items()
+        }
+        every.append(Program(commit=commits[each["repository"]], **values))
+    return every
 
 
 class Driver:
@@ -119,6 +118,7 @@ class Driver:
                 "output": str(output),
                 "state": str(state),
                 "steps": program.steps,
+                "samples": program.samples,
                 "seconds": SECONDS,
                 "watch": str(watched.STARTUP / "sitecustomize.py") if watch else "",
                 "findings": watching.environment()["TORCH_REPROS_WATCH"],
@@ -265,6 +265,91 @@ def rank(program: Program, patterns: Sequence[str]) -> int:
     return next(hits, len(patterns))
 
 
+def readings() -> list[dict[str, str]]:
+    """What a reader found out about each finding above a note: findings.toml."""
+    if not FINDINGS.is_file():
+        return []
+    return list(toml.loads(FINDINGS.read_text(encoding="utf-8"))["finding"])
+
+
+def section() -> str:
+    """The section of docs/watch.md."""
+    lines = list(results().values())
+    ran = [line for line in lines if "steps" in line]
+    loud = [(line, each) for line in ran for each in line["findings"] if each["level"] in LOUD]
+    read = {(each["program"], each["check"]): each for each in readings()}
+    pairs = list(dict.fromkeys((line["program"], each["check"]) for line, each in loud))
+    verdicts = [read[pair]["verdict"] if pair in read else "not read" for pair in pairs]
+    false = {pair[0] for pair, verdict in zip(pairs, verdicts) if verdict == "false"}
+    equal = [line for line in ran if line["equal"]]
+    unequal = [line for line in ran if line["equal"] is False]
+    unsteady = [line for line in ran if line["equal"] is None]
+    rows = []
+    for line in ran:
+        own = dict.fromkeys(
+            f"`{each['check']}`" for each in line["findings"] if each["level"] in LOUD
+        )
+        same = {True: "yes", False: "no", None: "unsteady"}[line["equal"]]
+        shown = f"`{line['program']}`" + (f" `{line['arguments']}`" if line["arguments"] else "")
+        rows.append((shown, line["kind"], line["steps"], same, ", ".join(own) or "none"))
+    return "\n".join(
+        [
+            TITLE,
+            "",
+            "`python -m tests.trials.healthy` writes this section. It runs training programs from public",
+            "repositories, unchanged, on small generated data, with and without the watch. A program ends after",
+            f"{STEPS} steps of an optimizer, or earlier by itself. The list `programs.toml` follows a recipe that was",
+            "written down before the first run. The weights are compared bit for bit after the steps.",
+            "",
+            table(
+                ("", "count"),
+                [
+                    ("programs that ran", len(ran)),
+                    ("equal weights with and without the watch", len(equal)),
+                    ("different weights", len(unequal)),
+                    ("different weights in two runs without the watch", len(unsteady)),
+                    (
+                        "programs with an error or a warning",
+                        len({line["program"] for line, _ in loud}),
+                    ),
+                    ("findings above a note: true", verdicts.count("true")),
+                    ("findings above a note: false", verdicts.count("false")),
+                    ("findings above a note: not read", verdicts.count("not read")),
+                    ("programs with a false finding", len(false)),
+                    ("programs that could not run", len(lines) - len(ran)),
+                ],
+                numbers=("count",),
+            ),
+            "",
+            table(("program", "kind", "steps", "equal", "errors and warnings"), rows, ("steps",)),
+            "",
+            "### Findings above a note",
+            "",
+            *[
+                f"- `{program}`: `{check}`: {verdict}"
+                + (f". {read[program, check]['why']}" if (program, check) in read else "")
+                for (program, check), verdict in zip(pairs, verdicts)
+            ],
+            "",
+            "### Programs that could not run",
+            "",
+            *[
+                f"- `{line['program']}`: `{line['not_run'].replace('`', chr(39))}`"
+                for line in lines
+                if "not_run" in line
+            ],
+            "",
+        ]
+    )
+
+
+def write_section() -> None:
+    """Replaces the section, which ends docs/watch.md."""
+    page = DOCS / "watch.md"
+    before = page.read_text(encoding="utf-8").partition(TITLE)[0].rstrip()
+    write(page, f"{before}\n\n{section()}")
+
+
 @click.command(help=__doc__)
 @click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 @MIRRORS
@@ -305,6 +390,7 @@ def main(
         loud = [each["check"] for each in line.get("findings", ()) if each["level"] in LOUD]
         told = line.get("not_run") or f"{line['steps']} steps, equal {line['equal']}, {loud}"
         click.echo(f"{program.name}: {told} {line.get('seconds', '')} {line.get('failed') or ''}")
+    write_section()
     unequal = [line["program"] for line in lines.values() if line.get("equal") is False]
     sys.exit(finish([f"{name}: the weights differ under the watch" for name in unequal]))
 

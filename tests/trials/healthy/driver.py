@@ -21,9 +21,9 @@ import time
 import traceback
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-SAMPLES = 256  # of a data set
+samples = 256  # of a data set, as the job says
 SMALL = 2_000_000  # numbers; a larger model is read in every SPARSE-th step only
 SPARSE = 10
 
@@ -103,15 +103,16 @@ def start_watch(startup: str, findings: str) -> None:
 
 
 def prepare(job: dict[str, Any]) -> None:
+    global samples
     import numpy
     import torch
 
+    samples = job["samples"]
     torch.set_num_threads(1)
     torch.default_generator.manual_seed(0)
     random.seed(0)
     numpy.random.seed(0)
     Steps(job["steps"], Path(job["state"])).start()
-
 
 
 class Steps:
@@ -160,7 +161,7 @@ def images() -> None:
     import torch
 
     # The binary part of torchvision needs CUDA. Without it, torchvision looks for these names.
-    library = torch.library.Library("torchvision", "DEF")
+    library: Any = cast(Any, torch.library).Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
         library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     images.library = library  # type: ignore[attr-defined]
@@ -169,8 +170,8 @@ def images() -> None:
     def generated(shape: tuple[int, ...], classes: int) -> tuple[Any, Any]:
         """Noise, with a bright column whose place tells the class."""
         draw = numpy.random.RandomState(0)
-        labels = draw.randint(0, classes, SAMPLES)
-        pixels = draw.randint(0, 100, (SAMPLES, *shape)).astype(numpy.uint8)
+        labels = draw.randint(0, classes, samples)
+        pixels = draw.randint(0, 100, (samples, *shape)).astype(numpy.uint8)
         for image, label in zip(pixels, labels):
             image[:, 4 + 2 * (label % 10)] += 150
         return pixels, labels
@@ -185,7 +186,7 @@ def images() -> None:
     sets.MNIST._load_data = load_data
 
     def cifar(classes: int) -> Any:
-        def __init__(  # noqa: N807
+        def __init__(
             self: Any,
             root: Any = None,
             train: bool = True,
@@ -213,8 +214,14 @@ def graphs() -> None:
     from torch_geometric.data import Data, InMemoryDataset
     from torch_geometric.datasets import Planetoid
 
-    def __init__(  # noqa: N807
-        self: Any, root: str, name: str, split: str = "public", *a: Any, transform: Any = None, **k: Any
+    def __init__(
+        self: Any,
+        root: str,
+        name: str,
+        split: str = "public",
+        *a: Any,
+        transform: Any = None,
+        **k: Any,
     ) -> None:
         self.name, self.split = name, split
         InMemoryDataset.__init__(self, None, transform)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from matrix import catalog
 from tests.forked import Job, run_all
+from tests.trials.healthy import __main__ as healthy
 from tests.trials.shared import DOCS, ROOT, table, write
 
 PAGE = DOCS / "watch.md"
@@ -102,6 +103,7 @@ def page(torch: str, reproducers: list[catalog.Reproducer], seen: list[Seen]) ->
         for finding in each.found:
             if finding["level"] in LOUD:
                 lines.append(f"- `{each.id}`: `{finding['id']}`: {finding['message']}")
+    lines += ["", healthy.section()]
     return "\n".join(lines).rstrip() + "\n"
 
 
