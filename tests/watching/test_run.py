@@ -252,9 +252,24 @@ def one_episode():
     return list(head.parameters())
 
 
+def a_prediction_between_steps():
+    """It records gradients, and train() follows."""
+    model = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(4):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(torch.randn(9, 6)), torch.randn(9, 1)).backward()
+        optimizer.step()
+        model.eval()
+        model(torch.randn(9, 6))
+        model.train()
+    return list(model.parameters())
+
+
 PROGRAMS = [
     mlp, convolutions, transformer, recurrent, checkpointed, autocast, loader, gan, copies,
     compiled, functional, scripted, an_action_that_was_drawn, one_episode,
+    a_prediction_between_steps,
 ]  # fmt: skip
 
 

@@ -40,6 +40,7 @@ FINDINGS = HERE / "findings.toml"
 TITLE = "## Healthy programs of other people"
 LOUD = ("error", "warning")
 STEPS = 200
+FEW = 20  # a program with fewer steps does not count
 SECONDS = 120  # for one run; a program that needs longer is not run
 
 
@@ -275,6 +276,9 @@ def readings() -> list[dict[str, str]]:
 def section() -> str:
     """The section of docs/watch.md."""
     lines = list(results().values())
+    for line in lines:
+        if line.get("steps", FEW) < FEW:
+            line["not_run"] = f"takes {line.pop('steps')} step only"
     ran = [line for line in lines if "steps" in line]
     loud = [(line, each) for line in ran for each in line["findings"] if each["level"] in LOUD]
     read = {(each["program"], each["check"]): each for each in readings()}
