@@ -140,8 +140,8 @@ def problems(reproducers: list[Reproducer], listed: set[str]) -> list[str]:
     names: dict[str, Group] = {}
     titles: dict[str, Group] = {}
     for group in groups:
-        if (other := titles.setdefault(group.title, group)) is not group:
-            same = f"{group.name!r} has the title of {other.name!r}"
+        if (twin := titles.setdefault(group.title, group)) is not group:
+            same = f"{group.name!r} has the title of {twin.name!r}"
             wrong.append(_at(group.path, group.line, same))
         if other := names.get(group.name):
             wrong.append(_at(group.path, group.line, f"{group.name!r} is also {other.title!r}"))

@@ -107,6 +107,11 @@ def node_name(node: Any) -> str:
     return name.rstrip("0123456789")
 
 
+def version(tensor: torch.Tensor) -> int:
+    """How often the tensor was changed in place; 0 in inference mode, which does not count it."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
 def tensors(value: Any, depth: int = 4, width: int = 100) -> Iterator[torch.Tensor]:
     """The tensors in nested lists, tuples and dictionaries."""
     if isinstance(value, torch.Tensor):

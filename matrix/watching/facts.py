@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from .check import Check
-from .events import Backward, Call, Clip
+from .events import Backward, Call, Clip, version
 
 ROOTS = 32  # models that are remembered
 SEEN_GRADIENTS = 256  # gradients per optimizer whose changes are noticed
@@ -64,7 +64,7 @@ class Gradients:
         look: list[tuple[int, int]] = []
         for parameter in parameters(optimizer) if optimizer is not None else ():
             gradient = parameter.grad
-            look.append((0, 0) if gradient is None else (id(gradient), gradient._version))
+            look.append((0, 0) if gradient is None else (id(gradient), version(gradient)))
             if len(look) >= SEEN_GRADIENTS:
                 break
         return look

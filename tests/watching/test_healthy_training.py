@@ -876,6 +876,17 @@ def heads_of_one_encoder_take_turns():
         optimizer.step()
 
 
+def test_parameters_of_inference_mode_turn_no_check_off():
+    with torch.inference_mode():
+        model, optimizer, x = linear()
+    with Run(every_step=True, stream=io.StringIO()) as run:
+        for _ in range(3):
+            torch.ones(2, requires_grad=True).sum().backward()
+            model(x)
+            optimizer.step()
+    assert run.findings.failed == {}
+
+
 def test_optimizers_made_before_the_run_are_not_missing():
     encoder, first, x = linear()
     decoder, second, _ = linear()

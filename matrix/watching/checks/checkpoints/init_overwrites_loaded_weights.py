@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from ...check import Check
-from ...events import Call
+from ...events import Call, version
 
 VALUES = 64  # of a matrix that are compared
 
@@ -25,7 +25,7 @@ class InitOverwritesLoadedWeights(Check):
     def loaded(self, module: nn.Module, state: Any, result: Any) -> str | None:
         self._place = self.run.place()
         self._versions = {
-            name: (parameter, parameter._version)
+            name: (parameter, version(parameter))
             for name, parameter in list(module.named_parameters())[:20]
             if name in state
         }
@@ -41,7 +41,7 @@ class InitOverwritesLoadedWeights(Check):
 
     def ended(self) -> str | None:
         versions, self._versions = self._versions, {}
-        moved = [name for name, (p, version) in versions.items() if p._version > version]
+        moved = [name for name, (p, before) in versions.items() if version(p) > before]
         if len(moved) >= max(2, len(versions) / 2):
             self._versions = versions
             message, place = f"{moved[0]} was changed after load_state_dict()", self._place

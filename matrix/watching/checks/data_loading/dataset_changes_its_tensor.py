@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...check import Check
-from ...events import Batches, tensors
+from ...events import Batches, tensors, version
 
 
 class DatasetChangesItsTensor(Check):
@@ -30,5 +30,5 @@ def _versions(dataset: Any) -> dict[str, int]:
     for key, value in getattr(dataset, "__dict__", {}).items():
         for number, tensor in enumerate(tensors(value, 1)):
             if tensor.dim() and len(tensor) == len(dataset):  # one row of the dataset each
-                found[key if tensor is value else f"{key}[{number}]"] = tensor._version
+                found[key if tensor is value else f"{key}[{number}]"] = version(tensor)
     return found

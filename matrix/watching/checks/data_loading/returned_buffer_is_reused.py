@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...check import Check
-from ...events import tensors
+from ...events import tensors, version
 
 
 class ReturnedBufferIsReused(Check):
@@ -20,4 +20,4 @@ class ReturnedBufferIsReused(Check):
 
 def _is_constant(samples: list[Any]) -> bool:
     """True if the samples are one constant tensor, which has not changed once per row."""
-    return all(each._version < len(samples) for each in samples)
+    return all(version(each) < len(samples) for each in samples)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from ...check import Check
-from ...events import Function
+from ...events import Function, version
 from ...run import Run
 
 HALF = 0.5
@@ -26,7 +26,7 @@ class LogitsAreComparedWithOneHalf(Check):
         if function.name == "binary_cross_entropy_with_logits":
             logits = function.arguments["input"]
             self.logits = weakref.ref(logits)
-            self.version = None if logits.is_inference() else logits._version
+            self.version = version(logits)
         return None
 
     def method(self, method: Function) -> str | None:
@@ -59,4 +59,4 @@ class LogitsAreComparedWithOneHalf(Check):
         """True if both have the same memory, also in another shape, and it has not changed."""
         if tensor.numel() != logits.numel() or tensor.data_ptr() != logits.data_ptr():
             return False
-        return logits.is_inference() or logits._version == self.version
+        return version(logits) == self.version

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from ...check import Check
-from ...events import Backward, Call
+from ...events import Backward, Call, version
 from ...facts import parameters
 from ...run import Run
 
@@ -33,7 +33,7 @@ class OneHorizonOfFour(Check):
             return None
         if isinstance(output, torch.Tensor) and output.grad_fn is not None:
             if any(parameter.requires_grad for parameter in call.module.parameters()):
-                key = (value.data_ptr(), tuple(value.shape), value._version, type(call.module))
+                key = (value.data_ptr(), tuple(value.shape), version(value), type(call.module))
                 known = self.siblings.setdefault(key, [])
                 if all(each() is not call.module for each in known) and len(known) < 16:
                     known.append(weakref.ref(call.module))

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...check import Check
-from ...events import Backward
+from ...events import Backward, version
 from ...facts import parameters
 from .shared import listed
 
@@ -18,16 +18,15 @@ class ZeroGradInEveryMicroBatch(Check):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self._versions: dict[int, set[int]] = defaultdict(
-            set
-        )  # by optimizer: of its first parameter
+        # by optimizer: the versions of its first parameter
+        self._versions: dict[int, set[int]] = defaultdict(set)
         self._attacks = False  # True if the program wants gradients of inputs too
 
     def before_backward(self, backward: Backward) -> str | None:
         for optimizer in self.run.facts.optimizers():
             first, known = next(parameters(optimizer), None), self._versions[id(optimizer)]
             if first is not None and len(known) < 2:
-                known.add(first._version)
+                known.add(version(first))
         inputs = [each for each in backward.leaves if not isinstance(each, torch.nn.Parameter)]
         if inputs and any(id(each) not in listed(self.run) for each in inputs):
             self._attacks = True
