@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import weakref
 from typing import Any
 
@@ -8,6 +9,8 @@ import torch
 from ...check import Check
 from ...events import Backward, node_name
 from ...run import Run
+
+_OTHERS = itertools.count(-1, -1)
 
 
 class SampleStopsTheGradient(Check):
@@ -51,6 +54,13 @@ def is_trained(value: Any) -> bool:
 
 
 def numbers(graph: Backward) -> set[int]:
-    """The numbers of the nodes that only one forward pass has; before torch 2.1, none."""
-    own = [node for node in graph.nodes if node.next_functions and hasattr(node, "_sequence_nr")]
-    return {node._sequence_nr() for node in own if node_name(node) != "ExpandBackward"}
+    """The numbers of the nodes that only one forward pass has."""
+    own = [node for node in graph.nodes if node.next_functions]
+    return {_number(node) for node in own if node_name(node) != "ExpandBackward"}
+
+
+def _number(node: Any) -> int:
+    if hasattr(node, "_sequence_nr"):
+        number: int = node._sequence_nr()
+        return number
+    return next(_OTHERS)  # before torch 2.1, nothing tells that two nodes are the same
