@@ -52,7 +52,8 @@ def test_the_table_in_the_docs_has_every_case_in_its_pinned_version_and_all_hold
 
 
 def test_every_host_but_torch_is_pinned_and_nothing_else() -> None:
-    assert {*pins(), "torch"} == set(HOSTS)
+    for_the_notebook = {"nbclient", "ipykernel"}  # of tests/watching/test_hosts.py
+    assert {*pins(), "torch"} - for_the_notebook == set(HOSTS)
 
 
 def test_the_fixes_that_a_case_names_are_public() -> None:

@@ -11,7 +11,7 @@ from tests.trials.advice.trainers import on_ranks
 
 def on_a_rank(rank):
     dist.destroy_process_group()
-    dist.init_process_group("gloo", rank=rank, world_size=2, timeout=timedelta(seconds=15))
+    dist.init_process_group("gloo", rank=rank, world_size=2, timeout=timedelta(seconds=60))
     number = torch.tensor(rank + 1)
     dist.all_reduce(number)
     return number
