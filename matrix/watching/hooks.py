@@ -74,9 +74,8 @@ _undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, original (None: inhe
 _handles: list[Any] = []
 _parents: list[torch.nn.Module] = []  # modules whose forward() is running
 _calls_on = False
-_differentiates = (
-    0  # calls of backward() and grad() that are running; checkpoints call modules then
-)
+# Calls of backward() and grad() that are running. Checkpoints call modules in them.
+_differentiates = 0
 # True once the program has used torch.compile: calls of modules and methods are no longer told.
 _compiles = False
 _module_call = torch.nn.Module.__call__
