@@ -118,11 +118,11 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
 def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
     """Loads a copy of a state into an optimizer, but only if the state fits.
 
-    Since torch 2.1, load_state_dict() keeps the tensors of the source, so a step of one optimizer
-    changes the momentum of the other. It never checks shapes, so a fused optimizer reads and writes
-    beyond the end of a state that is too small. Nor does it check the kind of state: it loads a
-    state of SGD into Adam, whose next step raises KeyError. Dtypes and devices are handled as in
-    load_state_dict().
+    Since torch 2.1, load_state_dict() keeps references to the tensors in the given state. If the
+    state comes from another optimizer, a step of either optimizer changes the momentum of both.
+    The method never checks shapes, so a fused optimizer reads and writes beyond the end of a state
+    that is too small. Nor does it check the kind of state: it loads a state of SGD into Adam,
+    whose next step raises KeyError. Dtypes and devices are handled as in load_state_dict().
 
     A state fits:
 

@@ -38,7 +38,7 @@
 # checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # print(load_matching(model, checkpoint))
 # '''
-# choice = "Use the lines without the fix if print(checkpoint.keys()) shows the name of the entry; use the fix for a Lightning checkpoint, or to load files that several programs wrote"
+# choice = "Use the lines without the fix if print(checkpoint.keys()) shows the name of the entry with the weights; use the fix for a Lightning checkpoint, or to load files from different programs"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The file contains more than the weights: the epoch, the optimizer, and the weights as one entry

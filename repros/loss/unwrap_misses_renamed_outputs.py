@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Code that unwraps the outputs only under one name silently gives a zero loss for other names"
+# title = "Code that looks for the outputs under only one key silently returns a zero loss if the key has another name"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict"
 # origin = "usage"

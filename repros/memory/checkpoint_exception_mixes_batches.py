@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A batch that runs in the except block of a failed checkpoint() can get the failed batch's gradient"
+# title = "If a checkpoint() call fails, a batch that is processed in the except block can get the failed batch's gradient"
 # kind = "silent"
 # symptom = "the gradient is that of the failed batch"
 # origin = "torch"

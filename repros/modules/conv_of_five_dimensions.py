@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution fails on images with one dimension too many, such as video frames"
+# title = "A convolution fails on inputs with one dimension too many, such as a batch of video clips"
 # kind = "error"
 # symptom = "input to conv2d, but got input of size: \\[1, 2, 3, 8, 8\\]"
 # messages = ['Expected \d{1,2}D \(unbatched\) or \d{1,2}D \(batched\) input to conv']
