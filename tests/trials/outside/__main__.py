@@ -219,11 +219,11 @@ def render(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
             "# Lists of failures that others have published",
             "",
             "`nox -s outside` writes this page. Other people have published checklists, bug galleries, benchmarks, rules and",
-            f"collections of questions. {len(asked) + LEFT_OUT} cases were taken from {len(addresses)} of these lists, and {len(asked)} of these cases can occur in a",
+            f"collections of questions. We took {len(asked) + LEFT_OUT} cases from {len(addresses)} of these lists. Of these cases, {len(asked)} can occur in a",
             "program that trains with PyTorch. For each case, a reader decided from the docstrings whether a reproducer, or",
             "an entry for a message, describes the same failure with the same cause, so that its fix would solve the case. A",
-            "failure in the same area is not enough. If a list leaves the cause open, the reader looked it up in the source of",
-            "the list, where that was available.",
+            "failure in the same area is not enough. If a list does not state the cause, and the source of the list was",
+            "available, the reader looked up the cause in the source.",
             "",
             "`tests/trials/outside/cases.jsonl` has the cause of each case in our words, the ids that cover the case, and the",
             "question of someone who has the failure. `explain` gets the question if it is an error message, and `search`",
@@ -247,10 +247,9 @@ def figure(asked: Sequence[Asked], addresses: dict[str, str]) -> str:
     cpu, test = on_cpu(asked), of_half(asked, TEST)
     return (
         f"- In total, {len(addresses)} published lists name {len(cpu)} failures that a run on the CPU can show. For "
-        f"{len(covered(cpu))} of these, a\n  reproducer or an entry for an error message names the cause. Half of the cases "
-        f"were not used to improve the\n  search. In this half, `explain` and `search` find "
-        f"{share(found(test), covered(test))} covered failures among the\n  first {FIRST} results "
-        f"([docs/outside.md]({PAGE}))."
+        f"{len(covered(cpu))} of these, a\n  reproducer or an entry for an error message names the cause: these failures are "
+        f"*covered*. Half of the listed\n  failures were not used to improve the search. In this half, `explain` and `search` "
+        f"find {share(found(test), covered(test))}\n  covered failures among the first {FIRST} results ([docs/outside.md]({PAGE}))."
     )
 
 

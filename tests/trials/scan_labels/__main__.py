@@ -260,7 +260,8 @@ def render(
     lines = [
         "# What scan finds in public code, and how much of it is true",
         "",
-        "`nox -s scan-labels` writes this page. One person read each place that `scan` reported, and gave it a label:",
+        "`nox -s scan-labels` writes this page. One person read each place that `scan` reported, and gave it a label.",
+        "The tables use these terms:",
         "",
         "- *true*: the code as written can show the failure under the rule's condition.",
         "- *harmless*: the code around the place prevents the failure.",
@@ -280,7 +281,7 @@ def render(
         "  sets, now part of tuning, had a precision of 56 % and 75 %, with dead places counted as",
         "  harmless.",
         "- *newer*: repositories that were fetched after 55 further rules had been added. At most eight",
-        "  places per rule were drawn at random, and eight more per widened rule. When they were",
+        "  places per rule were drawn at random, and eight more per widened rule. When these places were",
         f"  first read, {NEWER_TRUE} of {NEWER_READ} errors and warnings were true "
         f"({100 * NEWER_TRUE / NEWER_READ:.0f} %). The rules have been",
         "  corrected since.",
@@ -324,7 +325,7 @@ def figure(places: list[Label]) -> str:
     repositories = len({label.repository for label in places})
     return (
         f"- `scan` reported {NEWER_READ} errors and warnings in {repositories} public repositories that its "
-        f"rules were not written for.\n  When these were first read, {100 * NEWER_TRUE / NEWER_READ:.0f} % were true "
+        f"rules were not written for.\n  A first reading found {100 * NEWER_TRUE / NEWER_READ:.0f} % of these findings true "
         f"([docs/scan.md]({address(TABLE)}))."
     )
 
@@ -339,7 +340,7 @@ def found_in_code(
         "# Found in real code",
         "",
         "`nox -s scan-labels` writes this list of places in public repositories, at the linked commit. The",
-        "code at each place can show a failure of this corpus under the stated condition. One person read",
+        "code at each place can show a failure from this corpus under the stated condition. One person read",
         "each place. The reproducers have been run, but the code of the repositories has not. The list does",
         "not mean that anyone was harmed, and much of the code may have changed since. No reports have been",
         "filed.",

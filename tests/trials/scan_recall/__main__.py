@@ -134,7 +134,7 @@ def render(
         of_half = [script for script in read if script.half == half]
         lines = sum(script.lines for script in of_half)
         rows.append((half, len(of_half), lines, number, share(*known), share(*loud)))
-    header = ("half", "scripts", "lines", "places", "found, with a reproducer", "above a note")
+    header = ("half", "scripts", "lines", "places", "found, with a reproducer", "errors and warnings")
     kinds = Counter(place.id for place in every if place.id)
     hits = Counter(place.id for place in every if is_found(place, answers))
     by_kind = [(f"`{id}`", number, hits[id]) for id, number in kinds.most_common()]
@@ -146,9 +146,9 @@ def render(
             f"from {len(read)} public repositories in full, together with the modules that the scripts use. They noted every failure",
             "that a review should point out. The repositories were taken at intervals from lists of generic names, such as",
             "*lstm* or *segmentation*. A place counts as found if `scan` names its failure in the same file. The authors of",
-            "the rules knew the places of the half *tuning*. The half *sealed* was compared after the rules were finished,",
-            "and nobody who writes rules has seen its places. Places without a reproducer are failures that this corpus does",
-            "not have. Most of them are specific to their project.",
+            "the rules knew the places of the half *tuning*. The half *sealed* was compared after the rules were",
+            "finished, and nobody who writes rules has seen its places. A place without a reproducer has a failure",
+            "that this corpus does not contain. Most of these failures are specific to one project.",
             "",
             table(header, rows, header[1:]),
             "",
@@ -164,9 +164,9 @@ def figure(every: Sequence[Place], answers: set[tuple[str, str, str]]) -> str:
     """The summary for README.md."""
     known, loud, _ = counts("sealed", every, answers)
     return (
-        f"- An expert read {len({p.repository for p in every if p.half == 'sealed'})} training scripts. Of the "
-        f"failures that the expert saw and that have a reproducer, `scan` finds\n"
-        f"  {share(*known)}. Counting only errors and warnings, it finds {share(*loud)} "
+        f"- An expert read {len({p.repository for p in every if p.half == 'sealed'})} training scripts and noted "
+        f"the failures. Of the noted failures with a reproducer, `scan` finds\n"
+        f"  {share(*known)}. Of the errors and warnings alone, it finds {share(*loud)} "
         f"([docs/scan-recall.md]({address(TABLE)}))."
     )
 
