@@ -69,12 +69,13 @@ def page() -> str:
     return f"""\
 # Advice
 
-`python -m tests.trials.advice` writes this page. It pastes the lines printed under *wrong*, *right* and *with the fix*
-into small trainers, and compares the results with references that need no advice. The lines under *right* also run, word
+`python -m tests.trials.advice` writes this page. The command pastes the lines printed under *wrong*, *right* and
+*with the fix* into small trainers, and compares the results with references that need no advice. The lines under *right* also run, word
 for word, in a role of their reproducer on every release; `torch-repros lint` enforces this.
 
 - *grade*: A if everything that the advice says was run and no attempt to break the advice succeeded; B if the advice
-  claims too much or too little; C if it is false or does harm; A* is an A for a device that no run had.
+  claims too much or too little; C if it is false or does harm; A* is an A for a failure on a
+  device that was not available for a run.
 - *readers*: the number of readers, other than the author, who tried to break the advice.
 - *settings*: the trainers that the lines are pasted into.
 - *old advice*: the number of earlier printed versions that did harm; they must fail in the same place.

@@ -306,8 +306,8 @@ def section() -> str:
             f"{STEPS} steps of an optimizer, or earlier by itself. The list `programs.toml` follows a recipe that was",
             "written down before the first run. The weights are compared bit for bit after the steps.",
             "Each program runs in a fork of a process that has imported torch, and the watch starts there as",
-            "`exec --watch` starts it. The numbers after the first run are from the programs for which checks were",
-            "changed, so they are no estimate for other programs.",
+            "`exec --watch` starts it. After the first run, checks were changed because of their findings in",
+            "these programs. The later numbers are therefore not an estimate for other programs.",
             "",
             table(
                 ("", "count"),
@@ -320,9 +320,9 @@ def section() -> str:
                         "programs with an error or a warning",
                         len({line["program"] for line, _ in loud}),
                     ),
-                    ("findings above a note: true", verdicts.count("true")),
-                    ("findings above a note: false", verdicts.count("false")),
-                    ("findings above a note: not read", verdicts.count("not read")),
+                    ("errors and warnings: true", verdicts.count("true")),
+                    ("errors and warnings: false", verdicts.count("false")),
+                    ("errors and warnings: not read", verdicts.count("not read")),
                     ("programs with a false finding", len(false)),
                     ("programs with a false finding in the first run", len(first)),
                     ("programs that could not run", len(lines) - len(ran)),
@@ -332,7 +332,7 @@ def section() -> str:
             "",
             table(("program", "kind", "steps", "equal", "errors and warnings"), rows, ("steps",)),
             "",
-            "### Findings above a note",
+            "### Errors and warnings",
             "",
             *[
                 f"- `{program}`: `{check}`: {verdict}"
@@ -352,7 +352,7 @@ def section() -> str:
             "",
             "### Programs that could not run",
             "",
-            "Further programs of `programs.toml` were not tried, for lack of time: "
+            "Number of further programs of `programs.toml` that were not tried, for lack of time: "
             f"{len(programs()) - len(lines)}.",
             "",
             *[
