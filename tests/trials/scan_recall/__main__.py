@@ -134,7 +134,14 @@ def render(
         of_half = [script for script in read if script.half == half]
         lines = sum(script.lines for script in of_half)
         rows.append((half, len(of_half), lines, number, share(*known), share(*loud)))
-    header = ("half", "scripts", "lines", "places", "found, with a reproducer", "errors and warnings")
+    header = (
+        "half",
+        "scripts",
+        "lines",
+        "places",
+        "found, with a reproducer",
+        "errors and warnings",
+    )
     kinds = Counter(place.id for place in every if place.id)
     hits = Counter(place.id for place in every if is_found(place, answers))
     by_kind = [(f"`{id}`", number, hits[id]) for id, number in kinds.most_common()]
