@@ -18,7 +18,7 @@
 # '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "never", mps = "never" }
-# retired = "nobody reports the failure it rules out; amp/default_scaler_is_off has what goes wrong"
+# retired = "it shows that a failure does not occur, and nobody has reported this failure; amp/default_scaler_is_off shows the failure that does occur"
 # ///
 """A negative control: on a machine without CUDA, code that was written for CUDA warns but raises no
 error. All parameters get their gradients.

@@ -26,7 +26,7 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
-# retired = "nobody has reported it, and only a GPU could show the control"
+# retired = "nobody has reported this failure, and only a run on a GPU could show that the control passes"
 # ///
 """To turn numbers into tensors, default_collate() calls torch.tensor()
 (torch/utils/data/_utils/collate.py), which uses the default device (docs:

@@ -14,7 +14,7 @@
 # fix = "data_loading.pin_batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
-# retired = "no report of a call by hand; data_loading/pin_device_tensor_in_loader carries the message"
+# retired = "nobody has reported this failure for a direct call; data_loading/pin_device_tensor_in_loader has the message"
 # ///
 """Only tensors in host memory can be pinned (docs: notes/cuda, pinned memory buffers)."""
 

@@ -14,7 +14,7 @@
 # '''
 # fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "no report of it; the fault is the fallback to zero, which loss/mismatch_zero_is_silent carries"
+# retired = "nobody has reported this failure; its fault is the fallback to zero, which loss/mismatch_zero_is_silent shows"
 # ///
 """The condition covers only one name, at one depth, in one class. For example, a UserDict is not a
 dict (docs: collections.UserDict). In all other cases, the loss still falls back to zero.

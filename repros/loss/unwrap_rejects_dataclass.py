@@ -14,7 +14,7 @@
 # '''
 # fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "no report of it, and nothing of torch in it; loss/mismatch_zero_is_loud carries a loss that matches nothing"
+# retired = "nobody has reported this failure, and torch has no part in it; loss/mismatch_zero_is_loud shows a loss that matches nothing"
 # ///
 """A dataclass has fields, but no items() (docs: dataclasses)."""
 

@@ -19,7 +19,7 @@
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "the error texts of public reports, raised by hand" }
-# retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
+# retired = "its own code raises the errors; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
 """If cuBLAS fails to allocate memory (deepmodeling/deepmd-kit#5443), or a MIG slice runs out of
 memory (huggingface/accelerate#3803), a batch size search gives up and the run ends. Both errors are

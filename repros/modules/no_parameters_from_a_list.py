@@ -21,7 +21,7 @@
 # self.layers = ModuleList([Linear(2, 2), Linear(2, 2)])
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "the same failure as modules/layers_in_a_list_never_train, which carries its message"
+# retired = "the failure is the same as in modules/layers_in_a_list_never_train, which has the message"
 # ///
 """The forward pass works, but the optimizer finds nothing to train.
 

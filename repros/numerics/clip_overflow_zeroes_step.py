@@ -22,7 +22,7 @@
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "the norm is inf and the factor 0 as in numerics/clip_spreads_one_inf, which holds gradients that overflow as well as infinite ones"
+# retired = "the norm is inf and the factor is 0, as in numerics/clip_spreads_one_inf, which covers both overflowing and infinite gradients"
 # ///
 """The loss and the gradients are finite, but after clip_grad_norm_() every gradient is 0 and the
 step does nothing.

@@ -17,7 +17,7 @@
 # '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13" }
-# retired = "arithmetic in which torch plays no part, and no report of it was found; no other id carries it"
+# retired = "the failure is arithmetic in which torch has no part, and no report was found; no other reproducer shows this failure"
 # ///
 """If every 33rd row is bad, 97 of 100 batches of 32 rows contain a bad row and are skipped; without
 bad rows (control), no batch is skipped.

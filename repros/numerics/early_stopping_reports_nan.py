@@ -19,7 +19,7 @@
 # '''
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "the cause is that of numerics/best_state_is_an_alias, in a longer story"
+# retired = "the cause is the same as in numerics/best_state_is_an_alias; only the scenario is longer"
 # ///
 """Because `nan < best` is False, a run whose loss became NaN stops normally. However, the "best"
 model that it restores predicts nan.

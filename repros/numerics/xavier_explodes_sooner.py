@@ -17,7 +17,7 @@
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "the explosion showed for input scales from 8 to 25 only and nobody has reported it; numerics/sgd_explosion carries what is left"
+# retired = "the explosion occurred only for input scales from 8 to 25, and nobody has reported it; numerics/sgd_explosion covers the rest"
 # ///
 """By default, nn.Linear initializes its weights uniformly within a bound of 1/sqrt(fan_in)
 (pytorch#57109). The bound of xavier_uniform_() is sqrt(6 / (fan_in + fan_out)), which is 1.73 times

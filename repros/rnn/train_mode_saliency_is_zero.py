@@ -18,7 +18,7 @@
 # '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# retired = "arithmetic that nobody is known to have met; rnn/train_mode_saliency_is_random shows what train mode does to saliency"
+# retired = "the failure is arithmetic, and nobody is known to have had it; rnn/train_mode_saliency_is_random shows the effect of train mode on saliency"
 # ///
 """The gradient of the summed output with respect to the input is zero, up to rounding.
 
