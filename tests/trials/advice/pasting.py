@@ -29,10 +29,10 @@ HARMFUL = Path(__file__).with_name("harmful.toml")
 RUN = Path(__file__).with_name("run.py")
 KEYS = ("wrong", "right", "use")
 NO_PLACE = {  # reproducers whose lines cannot run on the CPU
-    "amp/autocast_mps_rejected": "it applies to MPS",
-    "amp/scaler_on_mps_needs_float64": "it applies to MPS",
-    "data_loading/nonblocking_to_host_races": "the race is one with CUDA",
-    "memory/empty_cache_before_collect": "the cache is CUDA's",
+    "amp/autocast_mps_rejected": "none: the failure applies to MPS",
+    "amp/scaler_on_mps_needs_float64": "none: the failure applies to MPS",
+    "data_loading/nonblocking_to_host_races": "none: the race occurs only with CUDA",
+    "memory/empty_cache_before_collect": "none: the cache belongs to CUDA",
 }
 MARK = "paste"
 SECONDS = 60.0

@@ -173,8 +173,8 @@ def _messages(results: Found) -> str:
         answers = ["yes" if seen[text] else "no" for seen in judges.values()]
         rows.append([f"`{short}`", *answers])
     wrong = [sum(seen[text] for text in OTHER_TEXTS) for seen in judges.values()]
-    last = [f"{count or 'none'} mistaken for it" for count in wrong]
-    rows.append([f"{len(OTHER_TEXTS)} errors of other kinds", *last])
+    last = [f"{count or 'none'} recognized" for count in wrong]
+    rows.append([f"{len(OTHER_TEXTS)} errors that are not about memory", *last])
     return table(("message", *judges), rows)
 
 
@@ -186,7 +186,8 @@ def _searches(results_of: Found) -> str:
         answers = [results[position] for results in searchers.values()]
         cells = [f"{size if size >= 0 else 'raises'} in {tries}" for _, size, tries in answers]
         rows.append([f"{largest}, {limit}", best, *cells])
-    return table(("largest size, size that fits", "best size, in at most", *searchers), rows)
+    header = ("largest size tried, largest size that fits", "best result: size, in number of tries")
+    return table((*header, *searchers), rows)
 
 
 def _promises(results_of: Found, part: str) -> str:

@@ -198,7 +198,7 @@ def _(peer: Peer, example: Any) -> str | None:
 
 @holds(
     "search",
-    "survives the MPS message",
+    "recognizes the MPS message",
     sizes,
     "https://github.com/huggingface/accelerate/issues/4226",
 )
@@ -583,7 +583,11 @@ def _(peer: Peer, nested: Any) -> str | None:
     return f"a loss of {float(found)}"
 
 
-@holds("total_loss", "even if only one of two targets lacks its prediction", st.just(None))
+@holds(
+    "total_loss",
+    "raises an error even if only one of two targets lacks its prediction",
+    st.just(None),
+)
 def _(peer: Peer, _example: Any) -> str | None:
     prediction = torch.ones(2, requires_grad=True)
     try:
