@@ -79,7 +79,8 @@ for word, in a role of their reproducer on every release; `torch-repros lint` en
 - *readers*: the number of readers, other than the author, who tried to break the advice.
 - *settings*: the trainers that the lines are pasted into.
 - *old advice*: the number of earlier printed versions that did harm; they must fail in the same place.
-- *tried against it*: the attempts of the readers to break the advice, and the results.
+- *tried against it*: the attempts of the readers to break the advice, and the results, with releases of torch in
+  parentheses. After a result, *said* means that the advice states the result.
 - *reports*: which of the cited threads were read.
 
 {table(header, rows)}
