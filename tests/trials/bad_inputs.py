@@ -51,7 +51,7 @@ COMMAND = "python -m tests.trials.bad_inputs"
 ROWS = [[0.5, -2.0], [3.0, 1.5]]
 
 
-def quantised() -> torch.Tensor:
+def quantized() -> torch.Tensor:
     return torch.quantize_per_tensor(torch.tensor(ROWS), 0.5, 0, torch.qint8)
 
 
@@ -88,7 +88,7 @@ INPUTS: dict[str, Callable[[], Any]] = {
         torch.tensor([[0, 0], [1, 1]]), [-1.0, -1.0], (2, 2)
     ),
     "meta": lambda: torch.tensor(ROWS, device="meta"),
-    "quantised": quantised,
+    "quantized": quantized,
     "huge": lambda: torch.full((2, 2), 3e38),
     "huge float16": lambda: torch.full((2, 2), 6e4, dtype=torch.float16),
     "tensor with nan": lambda: torch.tensor([[0.5, math.nan], [3.0, 1.5]]),

@@ -281,7 +281,7 @@ def input_gradients(clock: Clock, rounds: int) -> list[Row]:
         "rnn.input_gradients": lambda: rnn.input_gradients(
             model, x, target=lambda output: output[0].sum()
         ),
-        "flipping to training mode": flipping,
+        "switching to training mode": flipping,
     }
     targets = (
         {"rnn.input_gradients": ("at most 0.33", lambda ratio: ratio <= 1 / 3)}

@@ -422,7 +422,7 @@ def figure(
     first = sum(0 < thread.place <= FIRST for thread in settled)
     return (
         f"- `explain` answers {answered} of {len(opened)} public threads with an error text. Nobody chose the subjects of these\n"
-        f"  threads. For {first} of the {len(settled)} threads with a settled cause, the first {FIRST} causes include the right cause.\n"
+        f"  threads. For {first} of the {len(settled)} threads whose cause is known, the first {FIRST} causes include the right cause.\n"
         f"- Of {len(asked)} public threads that nobody had read while the messages were written, {len(pasted)} contain "
         f"an error text\n  and {len(symptoms)} only a symptom. `explain` names the right cause for "
         f"{percent(pasted, RIGHT):.0f} % of the error texts, and `search` for\n  {percent(symptoms, RIGHT):.0f} % of the "
