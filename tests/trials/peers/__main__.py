@@ -174,7 +174,9 @@ def _messages(results: Found) -> str:
         rows.append([f"`{short}`", *answers])
     wrong = [sum(seen[text] for text in OTHER_TEXTS) for seen in judges.values()]
     last = [f"{count or 'none'} recognized" for count in wrong]
-    rows.append([f"{len(OTHER_TEXTS)} errors of other kinds, which no handler should recognize", *last])
+    rows.append(
+        [f"{len(OTHER_TEXTS)} errors of other kinds, which no handler should recognize", *last]
+    )
     return table(("message", *judges), rows)
 
 
