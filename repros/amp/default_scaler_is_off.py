@@ -27,7 +27,7 @@
 # model.to(device)
 # scaler = make_grad_scaler(choose_precision(device, torch.float16))
 # '''
-# choice = "Use the lines without the fix (on MPS, with torch 2.8 or newer); use the fix if the program runs on CPU, CUDA and MPS, because the fix rejects configurations that cannot train, and rejects any other device, such as an Intel GPU"
+# choice = "Use the lines without the fix (on MPS, they need torch 2.8 or newer). If the program runs on CPU, CUDA and MPS, use the fix, which rejects configurations that cannot train, and any other device, such as an Intel GPU"
 # rule = "warning"
 # when = "the code runs on a device other than CUDA"
 # requires = ">=2.3"

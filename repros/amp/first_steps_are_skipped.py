@@ -50,7 +50,7 @@
 #     scaler.scale(criterion(model(x), y)).backward()
 #     steps += optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the lines without the fix to count the completed steps, and keep the default init_scale; use the fix to raise an error if the skips never end"
+# choice = "Use the lines without the fix to count the completed steps, and keep the default init_scale; use the fix to also raise an error as soon as the scale cannot be the cause of the skips"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

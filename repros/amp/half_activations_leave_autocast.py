@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float32 Linear outside autocast fails if its input comes from a Linear inside the block"
+# title = "A float32 Linear outside autocast fails if its input comes from a Linear inside an autocast block"
 # kind = "error"
 # symptom = "same dtype"
 # origin = "usage"

@@ -36,7 +36,7 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Use the lines without the fix if len(loader) is the true number of batches; use the fix if the loader has no length, if its length is a guess (as for an IterableDataset with workers), or if the batches differ in size (then also pass weight=)"
+# choice = "Use the lines without the fix if len(loader) is the true number of batches. Use the fix if the loader has no length, if its length is a guess (as for an IterableDataset with workers), or if the batches differ in size. In the last case, also pass weight="
 # rule = "warning"
 # when = "the window contains more than one batch, and the last batch does not complete a window"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -28,7 +28,7 @@
 # from amp import optimizer_step
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the fix, which raises an error as soon as the scale cannot be the cause of the skipped steps; use the lines without it if these steps should be skipped forever"
+# choice = "Use the fix, which raises an error as soon as the scale cannot be the cause of the skipped steps; use the lines without the fix if the run should skip these steps forever"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///

@@ -43,7 +43,7 @@
 #     optimizer_step(optimizer, scaler, max_norm=1.0)
 #     optimizer.zero_grad()
 # '''
-# choice = "Use the lines without the fix for a window; use the fix if the code itself skips steps with bad gradients, because the fix skips them and still updates the scale"
+# choice = "Use the lines without the fix to step once per window; use the fix if the code itself skips steps with bad gradients, because the fix skips these steps and still updates the scale"
 # rule = "error"
 # when = "AMP is on (with an enabled GradScaler), and either the window contains more than one batch or update() is never called"
 # requires = ">=2.3"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.MultiheadAttention expects a causal mask as long as the batch, because batch_first is off"
+# title = "nn.MultiheadAttention expects a causal mask with the size of the batch, because batch_first is off"
 # kind = "error"
 # symptom = "The shape of the 2D attn_mask is"
 # messages = ["The shape of the 2D attn_mask is torch\\.Size"]

@@ -33,7 +33,7 @@
 # with torch.no_grad(), without_fast_path(encoder):
 #     y = encoder(x, src_key_padding_mask=padding)
 # '''
-# choice = "Use the lines without the fix if you build the encoder; use the fix if another library does. With either, the outputs at padded positions are the outputs of train mode instead of the fast path's zeros, and the output for a sample of only padding can be NaN"
+# choice = "Use the lines without the fix if you build the encoder; use the fix if another library does. With either, padded positions get the outputs of train mode instead of the fast path's zeros, and the output for a sample of only padding can be NaN"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
 """During evaluation, the output lacks every position that is padding in all samples of the batch.

@@ -33,7 +33,7 @@
 # with torch.no_grad(), without_fast_path(layer):
 #     y = layer(x, src_mask=alibi)
 # '''
-# choice = "Use the fix, which records no graph; use the lines without it if the memory for the graph does not matter, but not under inference_mode(), where the layers of a frozen encoder stay on the fast path"
+# choice = "Use the fix, which records no graph. If the memory for the graph does not matter, use the lines without the fix, but not under inference_mode(), where the layers of a frozen encoder stay on the fast path"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
 """During evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention attends to padding if both masks are float and padding is -inf"
+# title = "MultiheadAttention attends to padding if attn_mask and key_padding_mask are float and padding is -inf"
 # kind = "silent"
 # symptom = "the output depends on a padded token"
 # origin = "torch"

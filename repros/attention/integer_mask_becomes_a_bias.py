@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "scaled_dot_product_attention rejects an integer mask, and ones and zeros converted to float hide nothing"
+# title = "scaled_dot_product_attention rejects an integer mask, whose ones and zeros hide nothing after a cast to float"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() fails for a loss with one element per sample or GPU, and ones_like() gives the gradient of the sum"
+# title = "backward() fails for a loss with one element per sample or GPU, and backward(ones_like(loss)) sums the gradients"
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
 # messages = ["grad can be implicitly created only for scalar outputs"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of torch.trace has ones below the diagonal if a matrix has two more rows than columns"
+# title = "The gradient of torch.trace has ones below the diagonal if a matrix has at least two more rows than columns"
 # kind = "silent"
 # symptom = "gradient of trace has 3 ones, the diagonal 2 entries"
 # origin = "torch"

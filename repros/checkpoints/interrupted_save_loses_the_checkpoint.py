@@ -36,7 +36,7 @@
 # from checkpoints import save
 # save(checkpoint, path)
 # '''
-# choice = "Use the lines without the fix if one process saves and resumes on its own; use the fix if the file is a link or is shared with others, or if a failed save must leave nothing behind"
+# choice = "Use the lines without the fix if a single process writes and reads the file; use the fix if the file is a link or is shared with others, or if a failed save must leave nothing behind"
 # rule = "note"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After layers are frozen and left out, the optimizer of a resumed run rejects its saved state"
+# title = "In a resumed run, an optimizer that leaves out newly frozen layers rejects its saved state"
 # kind = "error"
 # symptom = "parameter group that doesn't match the size of optimizer's group"
 # messages = [

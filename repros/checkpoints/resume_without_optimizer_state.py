@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Without its saved state, Adam takes steps that are too long after a resume if gradients cancel out"
+# title = "After a resume without its saved state, Adam takes steps that are too long if gradients cancel out"
 # kind = "silent"
 # symptom = "times as long as it would have been"
 # origin = "usage"

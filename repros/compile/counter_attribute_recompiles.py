@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.compile recompiles a module with an integer step counter in every step, up to its limit"
+# title = "torch.compile recompiles a module with an integer step counter in every step, up to Dynamo's limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 300 calls"
 # messages = ["torch\\._dynamo hit config\\.recompile_limit \\(\\d{1,9}\\)"]

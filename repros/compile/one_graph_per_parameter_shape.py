@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A compiled function of parameters recompiles for each parameter shape, up to the limit"
+# title = "A compiled function of parameters recompiles for each parameter shape, up to Dynamo's limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 12 shapes"
 # messages = [

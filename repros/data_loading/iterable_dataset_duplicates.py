@@ -41,7 +41,7 @@
 #     def __iter__(self):
 #         return shard(self.rows, self.rank, self.world_size)
 # '''
-# choice = "Use either: the fix is a function with the same code. If several ranks read the data, both need rank and world_size"
+# choice = "Use the lines or the fix, which is a function with the same code. If several ranks read the data, both need rank and world_size"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///

@@ -40,7 +40,7 @@
 # from data_loading import seed_worker
 # loader = DataLoader(Augmented(rows), num_workers=2, worker_init_fn=seed_worker)
 # '''
-# choice = "Use the lines without the fix if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the draws must stay separate from all others"
+# choice = "Use the lines without the fix if your own code draws the numbers; use the fix if a library's transform holds the generator, or if the numbers must come from a separate generator"
 # rule = "error"
 # when = "the DataLoader has workers, and no worker_init_fn gives them new generators"
 # affected = { cpu = ">=1.13" }

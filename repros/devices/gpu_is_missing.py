@@ -34,7 +34,7 @@
 # '''
 # requires = "!=2.3.*"
 # rule = "note"
-# when = "the machine has no such GPU"
+# when = "the machine does not have this GPU"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The script hard-codes a device that does not exist on the machine where it runs. A CPU-only build

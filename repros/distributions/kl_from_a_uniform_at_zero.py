@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "kl_divergence() from a Uniform that starts at 0 or ends at 1 to a Beta is NaN"
+# title = "kl_divergence(uniform, beta) is NaN if the Uniform starts at 0 or ends at 1"
 # kind = "silent"
 # symptom = "KL of two equal distributions is nan"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "float32 channels_last GroupNorm is wrong on the CPU if the mean is 1000 times the deviation"
+# title = "GroupNorm of a float32 channels_last input is wrong on the CPU if its mean is 1000 times its deviation"
 # kind = "silent"
 # symptom = "channels_last output is off by [\\d.]+"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ctc_loss() of logits can be negative, and its gradient does not match it"
+# title = "ctc_loss() of logits can be negative, and its gradient does not match its value"
 # kind = "silent"
 # symptom = "the loss is -13.5, and a step raises it"
 # origin = "usage"

@@ -29,7 +29,7 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if shapes might broadcast"
+# choice = "Normally, use the lines without the fix; use the fix if outputs are dataclasses, if the error should say where a nested name occurs, or if shapes might broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that specify no task

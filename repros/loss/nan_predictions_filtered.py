@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Filtering the predictions of NaN inputs out of the loss leaves NaN in weight gradients"
+# title = "Filtering the predictions for NaN inputs out of the loss leaves NaN in the weight gradients"
 # kind = "silent"
 # symptom = "loss is finite, the weight's gradient is nan"
 # origin = "design"

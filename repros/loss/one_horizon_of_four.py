@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss term whose weight has a different name is dropped, and its head never trains"
+# title = "A loss term whose name differs from the name of its weight is dropped, and its head never trains"
 # kind = "silent"
 # symptom = "a head has no gradient"
 # origin = "usage"

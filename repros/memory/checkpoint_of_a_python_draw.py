@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() fails if Python's random may skip a block under checkpoint(use_reentrant=False)"
+# title = "backward() can fail if Python's random decides whether to skip a layer under checkpoint(use_reentrant=False)"
 # kind = "error"
 # symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
 # messages = [

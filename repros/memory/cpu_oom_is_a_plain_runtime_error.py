@@ -51,7 +51,7 @@
 #     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
-# choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines without it only for the CPU and MPS"
+# choice = "Use the fix, which also recognizes the messages of libraries such as cuBLAS; use the lines without the fix only for the CPU and MPS"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
 """On the CPU, a handler that lowers the batch size, for example, never runs. There the error is a

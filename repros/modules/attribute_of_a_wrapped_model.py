@@ -28,7 +28,7 @@
 # optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
 # '''
 # rule = "note"
-# when = "the line that wraps the model runs"
+# when = "the program reaches the line that wraps the model"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The code works on one GPU, where the model is not wrapped.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.nn.utils.spectral_norm() does not normalize in eval mode if nothing ran in train mode"
+# title = "torch.nn.utils.spectral_norm() does not normalize in eval mode before the first forward pass in train mode"
 # kind = "silent"
 # symptom = "the largest singular value is above 2"
 # origin = "design"

@@ -29,7 +29,7 @@
 # y = x.transpose(1, 2).reshape(2, -1)
 # '''
 # rule = "warning"
-# when = "the tensor was contiguous before the swap, and the swapped dimensions are larger than 1"
+# when = "the tensor was contiguous before its dimensions were swapped, and the swapped dimensions are larger than 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A view() that used to work raises an error after a transpose(), a permute() or an upgrade to a

@@ -42,7 +42,7 @@
 #     criterion(model(x), y).backward()
 #     optimizer.step()
 # '''
-# choice = "Normally, use the lines without the fix; use the fix to also restore an optimizer, a scheduler or an average, with best.restore()"
+# choice = "Normally, use the lines without the fix; use the fix to also restore an optimizer, a scheduler or an average of the weights, with best.restore()"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

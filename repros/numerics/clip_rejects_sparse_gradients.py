@@ -48,7 +48,7 @@
 #     criterion(model(x), y).backward()
 #     clip_or_skip(optimizer, max_norm=0.1)
 # '''
-# choice = "Use the lines without the fix, or torch 2.14; use the fix if a dense gradient of the table is too large and a single optimizer has all parameters, because the fix clips each optimizer separately"
+# choice = "Use the lines without the fix, or torch 2.14. Use the fix if a dense gradient of the embedding would be too large. A single optimizer must then have all parameters, because the fix clips each optimizer separately"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
 """From 2.0 to 2.13, training that clips gradients of a sparse Embedding fails at the first step.

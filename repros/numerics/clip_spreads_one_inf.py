@@ -33,7 +33,7 @@
 # from numerics import clip_or_skip
 # clip_or_skip(optimizer, max_norm=0.5)
 # '''
-# choice = "Use the fix, which passes over the gradients once and accepts sparse and empty gradients; use the lines without it if you cannot add a file and all gradients are dense"
+# choice = "Use the fix, which passes over the gradients once and accepts sparse and empty gradients; use the lines without the fix if you cannot add a file and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and one gradient is inf. After clip_grad_norm_(), that gradient is NaN and all

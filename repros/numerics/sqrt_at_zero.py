@@ -32,7 +32,7 @@
 # squared = (a - b).square().sum(-1)
 # distance = apply_where(squared != 0, torch.sqrt, squared)
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if the masked expression is more than a square root"
+# choice = "Normally, use the lines without the fix; use the fix if you have to mask more than a square root"
 # rule = "note"
 # when = "a sum of squares is exactly 0"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

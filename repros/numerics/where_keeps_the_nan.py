@@ -31,7 +31,7 @@
 # from numerics import apply_where
 # loss = apply_where(x > 0, lambda x: x.log() * x, x).sum()
 # '''
-# choice = "Normally, use the lines without the fix; use the fix if the branch has several inputs or occurs in many places"
+# choice = "Normally, use the lines without the fix; use the fix if the branch with the NaN has several inputs, or if there are many such calls of torch.where()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite, but the gradient is NaN where torch.where() chose the other branch.

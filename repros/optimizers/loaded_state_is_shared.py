@@ -24,7 +24,7 @@
 # from optimizers import load_optimizer_state
 # load_optimizer_state(clone, source.state_dict())
 # '''
-# choice = "Use the lines without the fix if both optimizers hold parameters of the same shapes; use the fix if the state may not fit"
+# choice = "Use the lines without the fix if both optimizers hold parameters of the same shapes; use the fix if the state might not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """If one optimizer has loaded another optimizer's state, a step of one changes the momentum of the

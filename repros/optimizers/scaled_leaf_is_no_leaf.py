@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "can't optimize a non-leaf Tensor: a tensor was indexed, scaled or moved after requires_grad=True"
+# title = "An optimizer rejects a tensor as non-leaf if it was indexed, scaled or moved after requires_grad=True"
 # kind = "error"
 # symptom = "can't optimize a non-leaf Tensor"
 # messages = ["can.t optimize a non-leaf Tensor"]

@@ -27,7 +27,7 @@
 # weight.view(-1)[index.flatten()] = rows.flatten()
 # '''
 # rule = "note"
-# when = "CUDA runs the program, and no launcher sets CUBLAS_WORKSPACE_CONFIG"
+# when = "the program runs on CUDA, and no launcher sets CUBLAS_WORKSPACE_CONFIG"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The message names an operation whose result may depend on the order of the threads. The flag's

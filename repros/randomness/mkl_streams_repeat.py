@@ -30,7 +30,7 @@
 # from randomness import exponential_
 # noise = exponential_(torch.empty(1000), generator=generator)
 # '''
-# choice = "Use the lines without the fix for float32; use the fix for other dtypes and rates. For a mask, write torch.rand(shape, generator=generator) < p; dropout needs torch 2.7"
+# choice = "Use the lines without the fix for float32; use the fix for other dtypes and rates. For a random mask, write torch.rand(shape, generator=generator) < p. For dropout, upgrade to torch 2.7"
 # affected = { cpu = ">=2.0,<2.7" }
 # platform = "linux"
 # ///

@@ -41,7 +41,7 @@
 #     output, _ = lstm(x)
 # output.sum().backward()
 # '''
-# choice = "Use the lines without the fix for an RNN alone; use the fix for a model that is in train mode elsewhere, or to keep cuDNN on"
+# choice = "Use the lines without the fix for an RNN alone; use the fix for a model that is in train mode in the rest of the program, or to keep cuDNN on"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
 """On CUDA, backward() through an LSTM in eval mode raises an error (pytorch#5878).

@@ -34,7 +34,7 @@
 #     loss = criterion(model(x), y)
 #     loss.backward()
 # '''
-# choice = "Use the fix to give a block different flags; use the lines without it to avoid copying a file"
+# choice = "Use the fix to give a block different flags; use the lines without the fix to avoid copying a file"
 # rule = "warning"
 # when = "the code in the with block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A predict() between two training steps leaves the model in eval mode"
+# title = "A call to predict() between two training steps leaves the model in eval mode"
 # kind = "silent"
 # symptom = "dropout is off"
 # elsewhere = ["cudnn RNN backward can only be called in training mode"]
@@ -30,7 +30,7 @@
 # with no_grad_eval(model):
 #     prediction = model(x)
 # '''
-# choice = "Use the fix in a function that gets any model, because the fix also handles the graph and exceptions; use the lines without it to avoid copying a file"
+# choice = "Use the fix in a function that accepts any model, because the fix also turns gradients off, and restores the modes after an exception; use the lines without the fix to avoid copying a file"
 # rule = "warning"
 # when = "the model has dropout or batch normalization"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

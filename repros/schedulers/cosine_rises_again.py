@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingLR stepped per batch with T_max in epochs raises the learning rate again"
+# title = "If CosineAnnealingLR is stepped per batch with T_max in epochs, the learning rate rises again"
 # kind = "silent"
 # symptom = "the learning rate ended at 1\\.00, eta_min is 0"
 # origin = "usage"

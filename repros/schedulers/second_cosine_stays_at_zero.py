@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second CosineAnnealingLR starts from the rate at which the first ended, and stays at 0"
+# title = "A second CosineAnnealingLR starts from 0, the rate at which the first scheduler ended, and stays there"
 # kind = "silent"
 # symptom = "the rates of the second schedule are all 0"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "StepLR with step_size in epochs, stepped per batch, drops the learning rate within the first epochs"
+# title = "If StepLR is stepped per batch with step_size in epochs, the learning rate drops within the first epochs"
 # kind = "silent"
 # symptom = "after 3 of 10 epochs, the learning rate is 0\\.0010, not 1"
 # origin = "usage"

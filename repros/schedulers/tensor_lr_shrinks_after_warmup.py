@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR with a tensor learning rate stays at the scale of its warmup forever"
+# title = "With a tensor learning rate, SequentialLR applies the factor of its warmup forever"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
 # origin = "torch"
@@ -33,7 +33,7 @@
 # factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "With torch's schedulers, use the lines without the fix; use the fix if a single tensor must hold the learning rate on every release, because before 2.4, the schedulers replace the tensor, and CosineAnnealingWarmRestarts does so on 2.7 too"
+# choice = "With torch's schedulers, use the lines without the fix. Use the fix if a single tensor must hold the learning rate on every release. Before 2.4, torch's schedulers replace the tensor, and CosineAnnealingWarmRestarts does so on 2.7 too"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
 """The learning rate does not rise when the warmup ends, but decays from the low warmup rate.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in cycle 2 restarts that cycle"
+# title = "If CosineAnnealingWarmRestarts(T_mult=2) is resumed by last_epoch in cycle 2, it restarts that cycle"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
 # origin = "torch"

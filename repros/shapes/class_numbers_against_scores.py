@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that subtracts fails if it gets class numbers instead of one-hot rows"
+# title = "A loss that subtracts, such as mse_loss, fails if it gets class numbers instead of one-hot rows"
 # kind = "error"
 # symptom = "The size of tensor a \\(3\\) must match the size of tensor b \\(4\\) at non-singleton dimension 1"
 # messages = [
