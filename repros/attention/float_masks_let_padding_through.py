@@ -26,7 +26,7 @@
 # mask, empty = attention_mask(float_padding.bool(), attention.num_heads, bias=float_mask, dtype=x.dtype)
 # y, weights = attention(x, x, x, attn_mask=mask.flatten(0, 1))
 # '''
-# choice = "Use the lines without the fix if every sequence has a token; use the fix if a sequence may be empty"
+# choice = "Use the lines without the fix if every sequence has at least one token; use the fix if a sequence may be empty"
 # affected = { cpu = "<2.0" }
 # ///
 """Padding that a float mask excludes with -inf still takes part in the attention.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One grayscale image among color images breaks the batch"
+# title = "default_collate() cannot batch a grayscale image with color images"
 # kind = "error"
 # symptom = "stack expects each tensor to be equal size.*\\[1, 8, 8\\]"
 # messages = ["stack expects each tensor to be equal size, but got"]

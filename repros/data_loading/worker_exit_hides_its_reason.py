@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The error from a DataLoader worker that exits does not state the reason"
+# title = "If a DataLoader worker exits, the error does not state the reason"
 # kind = "error"
 # symptom = "exited unexpectedly"
 # messages = [

@@ -27,7 +27,7 @@
 # model[1].eval()  # after every train()
 # '''
 # rule = "note"
-# when = "a batch in train mode has one image"
+# when = "a batch has only one image in train mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With larger maps, BatchNorm accepts a batch of one, because each channel has many positions.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Two linear layers without an activation between them learn no more than one"
+# title = "Two linear layers without an activation between them learn no more than a single linear layer"
 # kind = "silent"
 # symptom = "the loss stays at 0.25"
 # origin = "usage"

@@ -22,7 +22,7 @@
 # smape = (2 * error / total.masked_fill(total == 0, 1)).mean()
 # '''
 # rule = "warning"
-# when = "prediction and target are both 0 in one row"
+# when = "the prediction and the target of one row are both 0"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The metric is nan although predictions and targets are finite. If both are 0 in one row, |p - t|

@@ -27,7 +27,7 @@
 #         scheduler.step()
 # '''
 # rule = "error"
-# when = "an epoch has more than 1 / pct_start batches, by default 3"
+# when = "an epoch has more than 1 / pct_start batches (by default, more than 3)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """If an epoch has more than 1 / pct_start batches, the learning rate rises throughout training and

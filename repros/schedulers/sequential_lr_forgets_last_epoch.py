@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR built with last_epoch sets the first rate of its first scheduler"
+# title = "SequentialLR built with last_epoch returns to the first rate of its first scheduler"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.1, stopped with 0\\.5"
 # origin = "torch"
