@@ -26,7 +26,7 @@ from matrix.watching.run import watch
 from tests.trials.shared import DOCS, ROOT, table, write
 
 PAGE = DOCS / "watch-cost.md"
-ROUNDS = 7
+ROUNDS = 3
 MODES = ("plain", "some", "all")
 
 
@@ -63,26 +63,26 @@ class Transformer(nn.Module):
 
 
 def mlp() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
-    layers = [nn.Linear(256, 384), nn.ReLU(), nn.Linear(384, 384), nn.ReLU(), nn.Dropout(0.1)]
-    model = nn.Sequential(*layers, nn.Linear(384, 10))
-    return model, torch.randn(64, 256), torch.randint(10, (64,))
+    layers = [nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Dropout(0.1)]
+    model = nn.Sequential(*layers, nn.Linear(128, 10))
+    return model, torch.randn(32, 256), torch.randint(10, (32,))
 
 
 def transformer() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
-    return Transformer(), torch.randint(1000, (16, 64)), torch.randint(10, (16,))
+    return Transformer(), torch.randint(1000, (8, 32)), torch.randint(10, (8,))
 
 
 def resnet() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
     blocks = [Block(32) for _ in range(8)]
     pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10)]
     model = nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), *blocks, *pooled)
-    return model, torch.randn(8, 3, 32, 32), torch.randint(10, (8,))
+    return model, torch.randn(4, 3, 24, 24), torch.randint(10, (4,))
 
 
 PROGRAMS = (
-    Program("MLP with 3 layers", mlp, 500, 1.10),
-    Program("transformer with 4 layers", transformer, 150, 1.03),
-    Program("ResNet with 17 convolutions", resnet, 150, 1.03),
+    Program("MLP with 3 layers", mlp, 400, 1.10),
+    Program("transformer with 4 layers", transformer, 100, 1.03),
+    Program("ResNet with 17 convolutions", resnet, 100, 1.03),
 )
 
 
