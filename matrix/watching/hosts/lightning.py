@@ -7,12 +7,9 @@ trainer = Trainer(callbacks=[Watch()])
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..run import watch
-
-if TYPE_CHECKING:
-    from ..run import Run
+from .shared import Host
 
 try:
     from lightning.pytorch import Callback
@@ -20,29 +17,17 @@ except ImportError:  # the same package under its older name
     from pytorch_lightning import Callback
 
 
-class Watch(Callback):  # type: ignore[misc]
+class Watch(Host, Callback):  # type: ignore[misc]
     """Names silent failures while fit(), validate(), test() or predict() runs.
 
     `options` are those of torch_repros.watch(). After the run, `findings` has what was found.
     """
 
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-        self.run: Run | None = None
-
-    @property
-    def findings(self) -> list[Any]:
-        return list(self.run.findings) if self.run else []
-
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        self.run = watch(**self.options)
+        self.begin()
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        self._stop()
+        self.end()
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
-        if self.run:
-            self.run.stop()
+        self.end()
